@@ -133,7 +133,7 @@ result<read_source> read_source_at(const fs::path& path, std::optional<uid_t> as
 
 result<std::vector<fs::path>> find_files(const environment& env, const file_options& options) {
   const auto named = [&](const std::string& path, const std::string& by) -> result<std::vector<fs::path>> {
-    const fs::path expanded = expand_home(path, env.get("HOME").value_or(""));
+    const fs::path expanded = model::expand_home(path, env.get("HOME").value_or(""));
     if (path.empty() || !is_there(expanded))
       return fail(errc::config,
                   "there is no file " + shell_word(expanded.native()) + ", which " + by + " names: correct the path");
@@ -161,7 +161,7 @@ result<void> check_directory(const fs::path& directory, std::optional<uid_t> use
 loaded_files load_files(const environment& env, const file_options& options) {
   const auto paths = find_files(env, options);
   loaded_files out;
-  std::vector<diagnostic> unreadable;
+  std::vector<documents::diagnostic> unreadable;
   if (!paths) {
     unreadable.push_back({"", 0, 0, paths.error().message, "", ""});
   } else {

@@ -18,12 +18,12 @@ struct source_text {
 };
 
 struct loaded {
-  configuration config;            ///< complete if there are no errors, else the readable part
-  std::vector<diagnostic> errors;  ///< in the order of files and lines
+  model::configuration config;                ///< complete if there are no errors, else the readable part
+  std::vector<documents::diagnostic> errors;  ///< in the order of files and lines
 
   bool ok() const noexcept { return errors.empty(); }
   /// Returns all errors, one line each.
-  std::string error_text() const { return listing(errors); }
+  std::string error_text() const { return documents::listing(errors); }
 };
 
 /// Checks `files` and merges them: objects member by member, any other value from the last file that has it. Without
@@ -32,14 +32,14 @@ loaded load(std::span<const source_text> files, const environment& env);
 
 /// Returns the configuration without any file: the bundled toolbox, the model `demo`, and one model for each of
 /// OPENAI_API_KEY and ANTHROPIC_API_KEY that is set. The first of those is the default model.
-configuration defaults(const environment& env);
+model::configuration defaults(const environment& env);
 
 /// Appends one model for each of OPENAI_API_KEY and ANTHROPIC_API_KEY that is set; the first becomes the default model
 /// unless there is one. load() calls it when no file has the key `models`.
-void add_environment_models(configuration& config, const environment& env);
+void add_environment_models(model::configuration& config, const environment& env);
 
 /// Appends the model `demo` (rehearsal) unless an entry has that name, so that `-m demo` always works. load() and
 /// defaults() call it; demo never becomes the default model.
-void add_demo_model(configuration& config);
+void add_demo_model(model::configuration& config);
 
 }  // namespace mcpbx::conf

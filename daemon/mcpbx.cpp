@@ -2,5 +2,5 @@
 #include "daemon/cli/cli.hpp"
 
 int main(int argc, char** argv) {
-  return mcpbx::cli::run(argc, argv);
+  return mcpbx::cli::program::run(argc, argv);
 }

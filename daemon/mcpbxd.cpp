@@ -15,16 +15,16 @@ int main(int argc, char** argv) {
   // Large messages come from mmap, so that their memory goes back to the system when they have passed.
   ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
   ::mallopt(M_ARENA_MAX, 2);
-  auto parsed = mcpbx::daemon::parse_command_line(argc, argv);
+  auto parsed = mcpbx::daemon::process::parse_command_line(argc, argv);
   if (const int* status = std::get_if<int>(&parsed)) return *status;
-  const auto& options = std::get<mcpbx::daemon::command_line>(parsed);
-  if (options.secret_service_key) return mcpbx::daemon::print_secret_service_key();
-  if (options.check_config) return mcpbx::daemon::check_configuration(options);
-  if (options.examine) return mcpbx::daemon::examine(options);
-  auto keeper = mcpbx::mcp::fork_keeper();
+  const auto& options = std::get<mcpbx::daemon::process::command_line>(parsed);
+  if (options.secret_service_key) return mcpbx::daemon::credentials::print_secret_service_key();
+  if (options.check_config) return mcpbx::daemon::app::check_configuration(options);
+  if (options.examine) return mcpbx::daemon::app::examine(options);
+  auto keeper = mcpbx::mcp::keepers::fork_keeper();
   if (!keeper) {
-    mcpbx::daemon::say("mcpbxd: " + keeper.error().message + "\n");
+    mcpbx::daemon::process::say("mcpbxd: " + keeper.error().message + "\n");
     return 1;
   }
-  return mcpbx::daemon::run_daemon(options, *keeper);
+  return mcpbx::daemon::app::run_daemon(options, *keeper);
 }

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::documents {
 
 std::string diagnostic::text(std::string_view mark) const {
   std::string out;
   if (!file.empty()) {
-    out += printable(file);
+    out += redact::printable(file);
     if (line != 0) out += ":" + std::to_string(line) + ":" + std::to_string(column);
     out += ": ";
   }
@@ -19,7 +19,7 @@ std::string diagnostic::text(std::string_view mark) const {
   out += what;
   if (!path.empty()) out += ", in \"" + path + "\"";
   if (!mend.empty()) out += ": " + mend;
-  return printable(out);
+  return redact::printable(out);
 }
 
 std::string listing(const std::vector<diagnostic>& findings, std::string_view mark) {
@@ -49,4 +49,4 @@ std::string element_path(std::string_view parent, std::size_t index) {
   return std::string(parent) + "[" + std::to_string(index) + "]";
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::documents

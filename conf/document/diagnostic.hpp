@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::documents {
 
 /// A position in one of the files that were read. Lines and columns count from 1, columns in characters.
 /// `line` 0: the file as a whole. `file` is an index into the span given to load().
@@ -35,4 +35,4 @@ std::string member_path(std::string_view parent, std::string_view key);
 /// Returns the path of a list element: `parent[index]`.
 std::string element_path(std::string_view parent, std::size_t index);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::documents

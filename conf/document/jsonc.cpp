@@ -8,7 +8,7 @@
 #include <charconv>
 #include <unordered_map>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::documents {
 namespace {
 
 std::string position(const place& at) {
@@ -244,7 +244,7 @@ std::string json_of(const node& n) {
       return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), n.real).ptr};
     }
     case node::kind::string:
-      return json_quoted(n.text);
+      return json::json_quoted(n.text);
     case node::kind::array: {
       std::string out = "[";
       for (const auto& i : n.items) out += (out.size() > 1 ? "," : "") + json_of(i);
@@ -252,11 +252,12 @@ std::string json_of(const node& n) {
     }
     case node::kind::object: {
       std::string out = "{";
-      for (const auto& m : n.members) out += (out.size() > 1 ? "," : "") + json_quoted(m.key) + ":" + json_of(m.value);
+      for (const auto& m : n.members)
+        out += (out.size() > 1 ? "," : "") + json::json_quoted(m.key) + ":" + json_of(m.value);
       return out + "}";
     }
   }
   return "null";
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::documents

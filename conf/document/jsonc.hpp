@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::documents {
 
 struct node_member;
 
@@ -62,4 +62,4 @@ inline constexpr int max_jsonc_depth = 64;
 /// into every error. Throws std::bad_alloc only.
 node parse_jsonc(std::string_view text, std::uint32_t file, std::string_view name, std::vector<diagnostic>& errors);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::documents

@@ -9,7 +9,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::documents {
 namespace {
 
 bool digit(char c) {
@@ -330,4 +330,4 @@ bool jsonc_reader::escape(std::string& out) {
   return true;
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::documents

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::documents {
 
 /// Returns true if a bare word (a keyword, a key without quotes) may start with `c`.
 bool word_start(char c);
@@ -81,4 +81,4 @@ class jsonc_reader {
   std::vector<step_of_path> path_;
 };
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::documents

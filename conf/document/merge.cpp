@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::documents {
 
 void merge(node& into, node&& from) {
   if (from.is(node::kind::broken)) return;
@@ -29,4 +29,4 @@ void merge(node& into, node&& from) {
   }
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::documents

@@ -7,11 +7,11 @@
 
 #include <array>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::edit {
 
 std::string entry_json(const entry_words& words) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object();
   if (!words.command.empty()) {
     w.member("command", words.command.front());
@@ -55,4 +55,4 @@ result<std::string> with_entry(std::string_view text, const std::string& name, s
   return set_member(text, {"mcpServers", name}, entry, file);
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::edit

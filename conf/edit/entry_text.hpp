@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::edit {
 
 /// An entry as `mcpbx add` gets it: a command line or an address.
 struct entry_words {
@@ -30,4 +30,4 @@ std::string entry_file_name(std::string_view name);
 result<std::string> with_entry(std::string_view text, const std::string& name, std::string_view entry,
                                std::string_view file);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::edit

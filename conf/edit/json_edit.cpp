@@ -12,14 +12,14 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::edit {
 namespace {
 
 constexpr auto none = json_part::none;
 
 struct document {
   std::string text;
-  node tree;
+  documents::node tree;
   json_span spans;
 };
 
@@ -30,11 +30,12 @@ bool is_blank(std::string_view text) {
 }
 
 result<document> opened(std::string_view text, std::string_view name) {
-  std::vector<diagnostic> errors;
-  document out{std::string(text), parse_jsonc(text, 0, name, errors), {}};
-  if (!errors.empty()) return fail(errc::parse, std::string(trimmed(listing(errors))));
-  if (!out.tree.is(node::kind::object))
-    return fail(errc::invalid_argument, std::string(name) + " holds " + std::string(words_for(out.tree.type)) +
+  std::vector<documents::diagnostic> errors;
+  document out{std::string(text), documents::parse_jsonc(text, 0, name, errors), {}};
+  if (!errors.empty()) return fail(errc::parse, std::string(trimmed(documents::listing(errors))));
+  if (!out.tree.is(documents::node::kind::object))
+    return fail(errc::invalid_argument, std::string(name) + " holds " +
+                                            std::string(documents::words_for(out.tree.type)) +
                                             ", not an object: write { … } around it");
   out.spans = spans_of(out.text);
   return out;
@@ -42,13 +43,13 @@ result<document> opened(std::string_view text, std::string_view name) {
 
 std::string path_text(const json_path& path, std::size_t keys) {
   std::string out;
-  for (std::size_t i = 0; i < keys; ++i) out = member_path(out, path[i]);
+  for (std::size_t i = 0; i < keys; ++i) out = documents::member_path(out, path[i]);
   return out;
 }
 
 /// The end of a path in a document: the value that its first `keys` keys name.
 struct reached {
-  const node* tree;
+  const documents::node* tree;
   const json_span* span;
   std::size_t keys = 0;
   const json_span* around = nullptr;  ///< the object that has the last of these members
@@ -57,7 +58,7 @@ struct reached {
 
 reached follow(const document& d, const json_path& path) {
   reached r{&d.tree, &d.spans};
-  while (r.keys < path.size() && r.tree->is(node::kind::object)) {
+  while (r.keys < path.size() && r.tree->is(documents::node::kind::object)) {
     const auto* m = r.tree->find(path[r.keys]);
     if (!m) break;
     r.index = static_cast<std::size_t>(m - r.tree->members.data());
@@ -71,16 +72,18 @@ reached follow(const document& d, const json_path& path) {
 
 /// Fails if a value that is no object stands where the path leads on.
 result<void> leads_on(const reached& r, const json_path& path, std::string_view name) {
-  if (r.keys == path.size() || r.tree->is(node::kind::object) || r.tree->is(node::kind::null)) return {};
+  if (r.keys == path.size() || r.tree->is(documents::node::kind::object) || r.tree->is(documents::node::kind::null))
+    return {};
   const auto at = std::string(name) + ":" + std::to_string(r.tree->at.line) + ":" + std::to_string(r.tree->at.column);
   return fail(errc::invalid_argument, at + ": \"" + path_text(path, r.keys) + "\" is " +
-                                          std::string(words_for(r.tree->type)) + ", not an object: make it one");
+                                          std::string(documents::words_for(r.tree->type)) +
+                                          ", not an object: make it one");
 }
 
 /// Returns the value at `path` below nothing: `json` inside of new objects for the keys from `from`.
 std::string nested(const json_path& path, std::size_t from, std::string_view json) {
   std::string out(json);
-  for (auto i = path.size(); i-- > from;) out = "{" + json_quoted(path[i]) + ": " + out + "}";
+  for (auto i = path.size(); i-- > from;) out = "{" + json::json_quoted(path[i]) + ": " + out + "}";
   return out;
 }
 
@@ -183,21 +186,21 @@ std::string without_member(const document& d, const json_span& object, std::size
   return out;
 }
 
-void set_in(node& tree, const json_path& path, std::size_t from, node&& value) {
+void set_in(documents::node& tree, const json_path& path, std::size_t from, documents::node&& value) {
   if (from == path.size()) {
     tree = std::move(value);
     return;
   }
-  if (!tree.is(node::kind::object)) {
+  if (!tree.is(documents::node::kind::object)) {
     tree = {};
-    tree.type = node::kind::object;
+    tree.type = documents::node::kind::object;
   }
   auto* m = tree.find(path[from]);
-  if (!m) m = &tree.members.emplace_back(node_member{path[from], {}, {}});
+  if (!m) m = &tree.members.emplace_back(documents::node_member{path[from], {}, {}});
   set_in(m->value, path, from + 1, std::move(value));
 }
 
-void remove_in(node& tree, const json_path& path, std::size_t from) {
+void remove_in(documents::node& tree, const json_path& path, std::size_t from) {
   auto* m = tree.find(path[from]);
   if (!m) return;
   if (from + 1 == path.size())
@@ -207,11 +210,11 @@ void remove_in(node& tree, const json_path& path, std::size_t from) {
 }
 
 /// Returns the text if it says what `wanted` does.
-result<std::string> proven(std::string text, const node& wanted, std::string_view name) {
-  std::vector<diagnostic> errors;
-  const auto now = parse_jsonc(text, 0, name, errors);
-  if (!errors.empty()) return fail(errc::limit, std::string(trimmed(listing(errors))));
-  if (json_of(now) != json_of(wanted))
+result<std::string> proven(std::string text, const documents::node& wanted, std::string_view name) {
+  std::vector<documents::diagnostic> errors;
+  const auto now = documents::parse_jsonc(text, 0, name, errors);
+  if (!errors.empty()) return fail(errc::limit, std::string(trimmed(documents::listing(errors))));
+  if (documents::json_of(now) != documents::json_of(wanted))
     return fail(errc::internal, std::string(name) +
                                     " cannot be edited without changing more than was asked for: "
                                     "edit it by hand, and report this as a bug of mcpbx");
@@ -235,9 +238,9 @@ result<std::string> with_member(std::string_view text, const json_path& path, st
 result<std::string> set_member(std::string_view text, const json_path& path, std::string_view json,
                                std::string_view name) {
   if (path.empty()) return fail(errc::invalid_argument, "no member is named");
-  std::vector<diagnostic> wrong;
-  auto value = parse_jsonc(json, 0, "the new value", wrong);
-  if (!wrong.empty()) return fail(errc::parse, std::string(trimmed(listing(wrong))));
+  std::vector<documents::diagnostic> wrong;
+  auto value = documents::parse_jsonc(json, 0, "the new value", wrong);
+  if (!wrong.empty()) return fail(errc::parse, std::string(trimmed(documents::listing(wrong))));
   std::string begun(text);
   if (is_blank(text)) {
     const bool fresh_line = begun.empty() || begun.ends_with('\n') || begun == "\xEF\xBB\xBF";
@@ -247,10 +250,10 @@ result<std::string> set_member(std::string_view text, const json_path& path, std
   if (!d) return std::unexpected(d.error());
   const auto r = follow(*d, path);
   if (auto good = leads_on(r, path, name); !good) return std::unexpected(good.error());
-  if (r.keys == path.size() && json_of(*r.tree) == json_of(value)) return std::string(text);
+  if (r.keys == path.size() && documents::json_of(*r.tree) == documents::json_of(value)) return std::string(text);
 
   std::string out;
-  if (r.keys == path.size() || r.tree->is(node::kind::null)) {
+  if (r.keys == path.size() || r.tree->is(documents::node::kind::null)) {
     const auto fresh = nested(path, r.keys, json);
     const auto style = style_of(d->text, d->spans);
     const auto margin = margin_of(d->text, r.around->parts[r.index].begin);
@@ -258,7 +261,7 @@ result<std::string> set_member(std::string_view text, const json_path& path, std
     out = d->text.substr(0, r.span->begin) + (lines ? laid_out(fresh, style, margin) : on_one_line(fresh)) +
           d->text.substr(r.span->end);
   } else {
-    out = with_new_member(*d, *r.span, json_quoted(path[r.keys]), nested(path, r.keys + 1, json));
+    out = with_new_member(*d, *r.span, json::json_quoted(path[r.keys]), nested(path, r.keys + 1, json));
   }
   auto wanted = d->tree;
   set_in(wanted, path, 0, std::move(value));
@@ -300,9 +303,9 @@ result<std::vector<std::string>> member_keys(std::string_view text, const json_p
   const auto d = opened(text, name);
   if (!d) return std::unexpected(d.error());
   const auto r = follow(*d, path);
-  if (r.keys == path.size() && r.tree->is(node::kind::object))
+  if (r.keys == path.size() && r.tree->is(documents::node::kind::object))
     for (const auto& m : r.tree->members) keys.push_back(m.key);
   return keys;
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::edit

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::edit {
 
 /// Keys from the document's object down to one member, unescaped: {"mcpServers", "git"}.
 using json_path = std::vector<std::string>;
@@ -41,4 +41,4 @@ result<std::optional<std::string>> member_text(std::string_view text, const json
 /// Errors as set_member().
 result<std::vector<std::string>> member_keys(std::string_view text, const json_path& path, std::string_view name);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::edit

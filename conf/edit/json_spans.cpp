@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::edit {
 namespace {
 
 class span_walk {
@@ -83,4 +83,4 @@ std::size_t behind_blanks(std::string_view text, std::size_t at) {
   return at;
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::edit

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::edit {
 
 struct json_part;
 
@@ -32,4 +32,4 @@ json_span spans_of(std::string_view text);
 /// Returns the position behind blanks and comments that begin at `at`.
 std::size_t behind_blanks(std::string_view text, std::size_t at);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::edit

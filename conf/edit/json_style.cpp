@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::edit {
 namespace {
 
 constexpr std::size_t longest_list_line = 100;
@@ -101,4 +101,4 @@ std::string on_one_line(std::string_view json) {
   return out;
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::edit

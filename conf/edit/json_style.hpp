@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::edit {
 
 struct json_style {
   std::string indent = "  ";   ///< of one level
@@ -28,4 +28,4 @@ std::string laid_out(std::string_view json, const json_style& style, std::string
 /// Returns a JSON value on one line.
 std::string on_one_line(std::string_view json);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::edit

@@ -13,7 +13,7 @@
 #include <array>
 #include <utility>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::edit {
 namespace {
 
 /// Returns the part of a header's value behind its scheme: "Bearer X" gives X (RFC 9110, section 11.4).
@@ -48,20 +48,22 @@ class secret_walk {
  public:
   explicit secret_walk(std::vector<literal_secret>& out) : out_(out) {}
 
-  void section(const node& n, const json_span& span, const section_spec* spec, const std::string& path) {
+  void section(const documents::node& n, const json_span& span, const model::section_spec* spec,
+               const std::string& path) {
     for (std::size_t i = 0; i < n.members.size(); ++i) {
       const auto& m = n.members[i];
       const auto& value = span.parts[i].value;
-      const auto inside = member_path(path, m.key);
+      const auto inside = documents::member_path(path, m.key);
       const auto* known = spec ? spec->find(m.key) : nullptr;
-      if (known && known->inner && m.value.is(node::kind::object)) {
-        if (known->kind == shape::named)
+      if (known && known->inner && m.value.is(documents::node::kind::object)) {
+        if (known->kind == model::shape::named)
           named(m.value, value, *known->inner, inside);
         else
           section(m.value, value, known->inner, inside);
-      } else if (m.key == "args" && m.value.is(node::kind::array)) {
+      } else if (m.key == "args" && m.value.is(documents::node::kind::array)) {
         arguments(m.value, value, inside);
-      } else if (known && (known->kind == shape::text || known->kind == shape::plain || known->kind == shape::word)) {
+      } else if (known && (known->kind == model::shape::text || known->kind == model::shape::plain ||
+                           known->kind == model::shape::word)) {
         text(m.value, value, m.key, known->is_secret, inside, m.key == "command");
       } else {
         any(m.value, value, m.key, inside);
@@ -70,39 +72,42 @@ class secret_walk {
   }
 
  private:
-  void named(const node& n, const json_span& span, const section_spec& spec, const std::string& path) {
+  void named(const documents::node& n, const json_span& span, const model::section_spec& spec,
+             const std::string& path) {
     for (std::size_t i = 0; i < n.members.size(); ++i)
-      if (n.members[i].value.is(node::kind::object))
-        section(n.members[i].value, span.parts[i].value, &spec, member_path(path, n.members[i].key));
+      if (n.members[i].value.is(documents::node::kind::object))
+        section(n.members[i].value, span.parts[i].value, &spec, documents::member_path(path, n.members[i].key));
   }
 
   /// A value below keys that the table does not describe: names decide.
-  void any(const node& n, const json_span& span, std::string_view name, const std::string& path) {
-    if (n.is(node::kind::string)) text(n, span, name, secret_name(name), path, true);
-    for (std::size_t i = 0; i < n.items.size(); ++i) any(n.items[i], span.parts[i].value, name, element_path(path, i));
+  void any(const documents::node& n, const json_span& span, std::string_view name, const std::string& path) {
+    if (n.is(documents::node::kind::string)) text(n, span, name, model::secret_name(name), path, true);
+    for (std::size_t i = 0; i < n.items.size(); ++i)
+      any(n.items[i], span.parts[i].value, name, documents::element_path(path, i));
     for (std::size_t i = 0; i < n.members.size(); ++i)
-      any(n.members[i].value, span.parts[i].value, n.members[i].key, member_path(path, n.members[i].key));
+      any(n.members[i].value, span.parts[i].value, n.members[i].key, documents::member_path(path, n.members[i].key));
   }
 
-  void text(const node& n, const json_span& span, std::string_view name, bool secret, const std::string& path,
-            bool in_sentences) {
-    if (!n.is(node::kind::string)) return;
+  void text(const documents::node& n, const json_span& span, std::string_view name, bool secret,
+            const std::string& path, bool in_sentences) {
+    if (!n.is(documents::node::kind::string)) return;
     const bool whole = (secret && !is_path_of_file(name, n.text)) || is_marked_token(n.text);
-    if (whole && !has_references(n.text))
+    if (whole && !model::has_references(n.text))
       add(n, span, behind_scheme(n.text), name, path);
     else
       parts(n, span, name, path, in_sentences);
   }
 
   /// Looks for secrets in a text that is none as a whole: an address, or several words.
-  void parts(const node& n, const json_span& span, std::string_view label, const std::string& path, bool in_sentences) {
-    const auto found = address_secrets(n.text);
+  void parts(const documents::node& n, const json_span& span, std::string_view label, const std::string& path,
+             bool in_sentences) {
+    const auto found = model::address_secrets(n.text);
     if (in_sentences && (found.empty() || n.text.find(' ') != n.text.npos)) return sentence(n, span, label, path);
     for (const auto part : found) add(n, span, part, label, path);
   }
 
   /// Looks at the words of a text that holds several: a command for a shell, or settings between semicolons.
-  void sentence(const node& n, const json_span& span, std::string_view label, const std::string& path) {
+  void sentence(const documents::node& n, const json_span& span, std::string_view label, const std::string& path) {
     constexpr std::string_view between = " \t\r\n;|&'\"()`";
     const std::string_view all = n.text;
     bool is_value = false;  // the word before is an option whose name is a secret's
@@ -116,7 +121,7 @@ class secret_walk {
       const auto name = word.substr(0, cut);
       const auto bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
       const auto take = [&](std::string_view value, std::string_view of) {
-        if (!has_references(value) && !value.starts_with('$') && !is_path_of_file(of, value))
+        if (!model::has_references(value) && !value.starts_with('$') && !is_path_of_file(of, value))
           add(n, span, value, label, path);
       };
       if (is_marked_token(word)) {
@@ -127,8 +132,8 @@ class secret_walk {
           is_value = true;
         else
           take(word, option);
-      } else if (!secret_name(bare)) {
-        for (const auto part : address_secrets(word)) add(n, span, part, label, path);
+      } else if (!model::secret_name(bare)) {
+        for (const auto part : model::address_secrets(word)) add(n, span, part, label, path);
       } else if (cut == word.npos || cut + 1 == word.size()) {
         is_value = word.starts_with('-') || cut != word.npos;
         option = bare;
@@ -138,13 +143,13 @@ class secret_walk {
     }
   }
 
-  void arguments(const node& n, const json_span& span, const std::string& path) {
+  void arguments(const documents::node& n, const json_span& span, const std::string& path) {
     std::string option;  // an option that takes the next word, if its name is a secret's
     for (std::size_t i = 0; i < n.items.size(); ++i) {
       const auto& word = n.items[i];
-      const auto inside = element_path(path, i);
+      const auto inside = documents::element_path(path, i);
       const auto of = std::exchange(option, {});
-      if (!word.is(node::kind::string)) continue;
+      if (!word.is(documents::node::kind::string)) continue;
       const std::string_view text = word.text;
       const auto cut = text.find_first_of("=: ");
       const auto name = text.substr(0, cut);
@@ -152,12 +157,13 @@ class secret_walk {
       if (is_marked_token(text)) {
         add(word, span.parts[i].value, text, of.empty() ? "token" : std::string_view(of), inside);
       } else if (!of.empty() && !text.starts_with('-')) {
-        if (!has_references(text) && !is_path_of_file(of, text)) add(word, span.parts[i].value, text, of, inside);
+        if (!model::has_references(text) && !is_path_of_file(of, text))
+          add(word, span.parts[i].value, text, of, inside);
       } else if (cut == text.npos) {
-        if (text.starts_with('-') && secret_name(bare)) option = bare;
-      } else if (secret_name(bare) && text.substr(cut, 3) != "://") {
+        if (text.starts_with('-') && model::secret_name(bare)) option = bare;
+      } else if (model::secret_name(bare) && text.substr(cut, 3) != "://") {
         const auto value = text.substr(std::min(text.find_first_not_of(' ', cut + 1), text.size()));
-        if (!has_references(value) && !is_path_of_file(bare, value))
+        if (!model::has_references(value) && !is_path_of_file(bare, value))
           add(word, span.parts[i].value, behind_scheme(value), bare, inside);
       } else {
         parts(word, span.parts[i].value, "address", inside, true);
@@ -165,7 +171,7 @@ class secret_walk {
     }
   }
 
-  void add(const node& n, const json_span& span, std::string_view part, std::string_view label,
+  void add(const documents::node& n, const json_span& span, std::string_view part, std::string_view label,
            const std::string& path) {
     if (part.empty()) return;
     out_.push_back({path, std::string(label), std::string(part), span.begin, span.end,
@@ -175,9 +181,9 @@ class secret_walk {
   std::vector<literal_secret>& out_;
 };
 
-const section_spec* spec_of(text_of kind) {
-  if (kind == text_of::configuration) return &root_section();
-  const auto* servers = root_section().find("mcpServers");
+const model::section_spec* spec_of(text_of kind) {
+  if (kind == text_of::configuration) return &model::root_section();
+  const auto* servers = model::root_section().find("mcpServers");
   return servers ? servers->inner : nullptr;
 }
 
@@ -185,9 +191,9 @@ const section_spec* spec_of(text_of kind) {
 
 std::vector<literal_secret> literal_secrets(std::string_view text, text_of kind) {
   std::vector<literal_secret> found;
-  std::vector<diagnostic> errors;
-  const auto tree = parse_jsonc(text, 0, "", errors);
-  if (!errors.empty() || !tree.is(node::kind::object)) return found;
+  std::vector<documents::diagnostic> errors;
+  const auto tree = documents::parse_jsonc(text, 0, "", errors);
+  if (!errors.empty() || !tree.is(documents::node::kind::object)) return found;
   secret_walk(found).section(tree, spans_of(text), spec_of(kind), "");
   std::ranges::sort(found, {}, [](const literal_secret& s) { return std::pair(s.begin, s.from); });
   // An address inside of another one's query may be found twice; the first finding covers it.
@@ -206,21 +212,21 @@ std::string with_replaced(std::string_view text, const std::vector<literal_secre
     const auto last = i;
     while (i > 0 && found[i - 1].begin == found[last - 1].begin) --i;
     const auto& one = found[i];
-    const auto token = raw_json::parse(text.substr(one.begin, one.end - one.begin));
+    const auto token = json::raw_json::parse(text.substr(one.begin, one.end - one.begin));
     auto value = token ? token->as_string() : std::nullopt;
     if (!value) continue;
     for (auto k = last; k > i; --k) value->replace(found[k - 1].from, found[k - 1].value.size(), by[k - 1]);
-    out.replace(one.begin, one.end - one.begin, json_quoted(*value));
+    out.replace(one.begin, one.end - one.begin, json::json_quoted(*value));
   }
   return out;
 }
 
 std::string masked(std::string_view text, text_of kind) {
-  std::vector<diagnostic> errors;
-  (void)parse_jsonc(text, 0, "", errors);
+  std::vector<documents::diagnostic> errors;
+  (void)documents::parse_jsonc(text, 0, "", errors);
   if (!errors.empty()) return "(a text that cannot be read)";
   const auto found = literal_secrets(text, kind);
   return with_replaced(text, found, std::vector<std::string>(found.size(), "***"));
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::edit

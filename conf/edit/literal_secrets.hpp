@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::edit {
 
 /// One of them: a whole string, or the part of it that is secret ("Bearer " stays outside).
 struct literal_secret {
@@ -35,4 +35,4 @@ std::string with_replaced(std::string_view text, const std::vector<literal_secre
 /// Returns a text for people: secrets in clear are `***`. A text that cannot be read is replaced as a whole.
 std::string masked(std::string_view text, text_of kind);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::edit

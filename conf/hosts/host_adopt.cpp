@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::hosts {
 namespace {
 
 constexpr std::string_view nothing_to_do = "nothing needs to be done";
@@ -23,26 +23,26 @@ constexpr std::array<std::string_view, 11> tool_keys{
     "disabled", "enabled", "include", "exclude"};
 constexpr std::size_t our_tool_keys = 7;  // the first of tool_keys; the rest are common misnomers for them
 
-node text_node(std::string text, const place& at) {
-  node n;
-  n.type = node::kind::string;
+documents::node text_node(std::string text, const documents::place& at) {
+  documents::node n;
+  n.type = documents::node::kind::string;
   n.text = std::move(text);
   n.at = at;
   return n;
 }
 
 /// Returns true for null, false and empty values.
-bool says_nothing(const node& n) {
+bool says_nothing(const documents::node& n) {
   switch (n.type) {
-    case node::kind::null:
+    case documents::node::kind::null:
       return true;
-    case node::kind::boolean:
+    case documents::node::kind::boolean:
       return !n.truth;
-    case node::kind::string:
+    case documents::node::kind::string:
       return n.text.empty();
-    case node::kind::array:
+    case documents::node::kind::array:
       return n.items.empty();
-    case node::kind::object:
+    case documents::node::kind::object:
       return n.members.empty();
     default:
       return false;
@@ -51,7 +51,7 @@ bool says_nothing(const node& n) {
 
 class adopter {
  public:
-  adopter(node& entry, std::string_view server, const std::string& path, const finding_sink& sink)
+  adopter(documents::node& entry, std::string_view server, const std::string& path, const finding_sink& sink)
       : entry_(entry), server_(server), path_(path), sink_(sink) {}
 
   void run() {
@@ -71,21 +71,21 @@ class adopter {
   }
 
  private:
-  void error(const node_member& m, std::string what, std::string mend) {
-    sink_.error(m.value.at, std::move(what), member_path(path_, m.key), std::move(mend));
+  void error(const documents::node_member& m, std::string what, std::string mend) {
+    sink_.error(m.value.at, std::move(what), documents::member_path(path_, m.key), std::move(mend));
   }
-  void notice(const node_member& m, std::string what, std::string_view mend = nothing_to_do) {
-    sink_.notice(m.at, std::move(what), member_path(path_, m.key), std::string(mend));
+  void notice(const documents::node_member& m, std::string what, std::string_view mend = nothing_to_do) {
+    sink_.notice(m.at, std::move(what), documents::member_path(path_, m.key), std::string(mend));
   }
 
   /// Reports a key that acts here.
-  void taken(const node_member& m, std::string what) {
+  void taken(const documents::node_member& m, std::string what) {
     const auto& say = sink_.taken ? sink_.taken : sink_.notice;
-    say(m.at, std::move(what), member_path(path_, m.key), std::string(nothing_to_do));
+    say(m.at, std::move(what), documents::member_path(path_, m.key), std::string(nothing_to_do));
   }
 
-  void read(const host_key& k, node_member& m) {
-    if (m.value.is(node::kind::broken)) return;
+  void read(const host_key& k, documents::node_member& m) {
+    if (m.value.is(documents::node::kind::broken)) return;
     switch (k.act) {
       case host_act::quiet:
         return;
@@ -114,8 +114,8 @@ class adopter {
       case host_act::transport_word:
         return words_.push_back(std::move(m));
       case host_act::ask_unless_true:
-        if (!m.value.is(node::kind::boolean))
-          return error(m, "must be true or false, not " + std::string(words_for(m.value.type)),
+        if (!m.value.is(documents::node::kind::boolean))
+          return error(m, "must be true or false, not " + std::string(documents::words_for(m.value.type)),
                        "name the tools that need a yes in \"approve\", or take the key out");
         if (m.value.truth) return never_asks(m);
         taken(m, "is taken for \"approve\": [\"*\"]");
@@ -126,30 +126,30 @@ class adopter {
         if (!says_nothing(m.value)) error(m, "restricts the server in a way that mcpbx cannot", std::string(k.words));
         return;
       case host_act::refuse_false:
-        if (!m.value.is(node::kind::boolean) || !m.value.truth)
+        if (!m.value.is(documents::node::kind::boolean) || !m.value.truth)
           error(m, "restricts the server in a way that mcpbx cannot", std::string(k.words));
         return;
     }
   }
 
-  void never_asks(const node_member& m) {
+  void never_asks(const documents::node_member& m) {
     notice(m, "loosens nothing here: mcpbx asks for the tools that \"approve\" names, and for no others");
   }
 
-  void read_switch(const node_member& m, bool on) {
-    if (!m.value.is(node::kind::boolean))
-      return error(m, "must be true or false, not " + std::string(words_for(m.value.type)),
+  void read_switch(const documents::node_member& m, bool on) {
+    if (!m.value.is(documents::node::kind::boolean))
+      return error(m, "must be true or false, not " + std::string(documents::words_for(m.value.type)),
                    "write \"disabled\": true to switch the server off, or take the key out");
     if (m.value.truth == on) return;
     taken(m, "switches the server off, like \"disabled\": true");
     off_ = m.value.at;
   }
 
-  void read_asking_word(const node_member& m, const std::string& tool) {
+  void read_asking_word(const documents::node_member& m, const std::string& tool) {
     static constexpr std::array<std::string_view, 3> asks{"prompt", "always", "once"},
         silent{"approve", "auto", "never"};
     const auto is_one_of = [&](const auto& words) {
-      return m.value.is(node::kind::string) && std::ranges::find(words, m.value.text) != words.end();
+      return m.value.is(documents::node::kind::string) && std::ranges::find(words, m.value.text) != words.end();
     };
     if (is_one_of(silent)) return never_asks(m);
     if (!is_one_of(asks))
@@ -160,18 +160,18 @@ class adopter {
   }
 
   /// Returns the exact names in a list, without a host's prefix; nullopt after an error.
-  std::optional<std::vector<node>> read_names(const node_member& m, const node& list) {
+  std::optional<std::vector<documents::node>> read_names(const documents::node_member& m, const documents::node& list) {
     const std::string mend = "write a list of the tools' names, or \"tools\": {\"allow\": […], \"deny\": […]}";
-    if (!list.is(node::kind::array)) {
-      error(m, "must be a list of strings, not " + std::string(words_for(list.type)), mend);
+    if (!list.is(documents::node::kind::array)) {
+      error(m, "must be a list of strings, not " + std::string(documents::words_for(list.type)), mend);
       return std::nullopt;
     }
     bool good = !list.damaged;
-    std::vector<node> names;
+    std::vector<documents::node> names;
     for (const auto& i : list.items) {
-      if (i.is(node::kind::broken)) {
+      if (i.is(documents::node::kind::broken)) {
         good = false;
-      } else if (!i.is(node::kind::string) || i.text.empty()) {
+      } else if (!i.is(documents::node::kind::string) || i.text.empty()) {
         error(m, "must be a list of names", mend);
         good = false;
       } else {
@@ -195,10 +195,10 @@ class adopter {
     return good ? std::optional(std::move(names)) : std::nullopt;
   }
 
-  void read_allow(const node_member& m, const node& list) {
-    if (list.is(node::kind::array))
+  void read_allow(const documents::node_member& m, const documents::node& list) {
+    if (list.is(documents::node::kind::array))
       for (const auto& i : list.items)
-        if (i.is(node::kind::string) && i.text.find('(') != i.text.npos && i.text.front() != '(')
+        if (i.is(documents::node::kind::string) && i.text.find('(') != i.text.npos && i.text.front() != '(')
           return error(m, "allows a tool with certain arguments only, which cannot be kept here",
                        "write the tool's name alone to allow it with all of them, or take it out of the list");
     auto names = read_names(m, list);
@@ -215,32 +215,34 @@ class adopter {
       allow_ = std::move(names);
       return;
     }
-    std::erase_if(*allow_,
-                  [&](const node& n) { return std::ranges::find(*names, n.text, &node::text) == names->end(); });
+    std::erase_if(*allow_, [&](const documents::node& n) {
+      return std::ranges::find(*names, n.text, &documents::node::text) == names->end();
+    });
     notice(m, "is one of several lists of the tools that are offered; only what stands in all of them is",
            "write \"tools\": {\"allow\": […]} alone");
   }
 
   /// Reads `tools`: a list of names, our own object, or an object with a switch or an object for each tool.
-  void read_tools(node_member& m) {
-    if (m.value.is(node::kind::array)) {
+  void read_tools(documents::node_member& m) {
+    if (m.value.is(documents::node::kind::array)) {
       const auto& items = m.value.items;
-      if (items.size() == 1 && items[0].is(node::kind::string) && items[0].text == "*" && !m.value.damaged) return;
+      if (items.size() == 1 && items[0].is(documents::node::kind::string) && items[0].text == "*" && !m.value.damaged)
+        return;
       return read_allow(m, m.value);
     }
-    if (!m.value.is(node::kind::object)) {
+    if (!m.value.is(documents::node::kind::object)) {
       entry_.members.push_back(std::move(m));
       return;
     }
     std::vector<std::string> on;
     auto members = std::exchange(m.value.members, {});
     for (auto& t : members) {
-      const bool is_switch = t.value.is(node::kind::boolean) || t.value.is(node::kind::object);
+      const bool is_switch = t.value.is(documents::node::kind::boolean) || t.value.is(documents::node::kind::object);
       // A key of ours, or one that was meant to be: checked as such. Its value says which where a tool has its name.
       const auto ours = std::span(tool_keys).first(our_tool_keys);
       if (!is_switch || std::ranges::find(ours, t.key) != ours.end() || !meant_key(t.key, tool_keys).empty())
         m.value.members.push_back(std::move(t));
-      else if (t.value.is(node::kind::object))
+      else if (t.value.is(documents::node::kind::object))
         read_tool(m, t);
       else if (t.value.truth)
         on.push_back(t.key);
@@ -248,19 +250,20 @@ class adopter {
         deny_.push_back(text_node(t.key, t.at));
     }
     for (const auto& name : on)
-      if (std::ranges::any_of(deny_, [&](const node& d) { return glob_match(d.text, name); }))
+      if (std::ranges::any_of(deny_, [&](const documents::node& d) { return glob_match(d.text, name); }))
         return error(m, "switches the tool " + std::string(cut_utf8(name, 64)) + " on and off at once",
                      "write \"tools\": {\"allow\": […], \"deny\": […]}, where deny wins");
     entry_.members.push_back(std::move(m));
   }
 
   /// Reads the object of one tool: its switch, its name, its approval.
-  void read_tool(const node_member& tools, const node_member& t) {
+  void read_tool(const documents::node_member& tools, const documents::node_member& t) {
     for (const auto& inner : t.value.members) {
-      const auto path = member_path(member_path(member_path(path_, tools.key), t.key), inner.key);
-      if (inner.key == "enabled" && inner.value.is(node::kind::boolean)) {
+      const auto path =
+          documents::member_path(documents::member_path(documents::member_path(path_, tools.key), t.key), inner.key);
+      if (inner.key == "enabled" && inner.value.is(documents::node::kind::boolean)) {
         if (!inner.value.truth) deny_.push_back(text_node(t.key, t.at));
-      } else if (inner.key == "name" && inner.value.is(node::kind::string)) {
+      } else if (inner.key == "name" && inner.value.is(documents::node::kind::string)) {
         if (inner.value.text != t.key) rename_.push_back({t.key, t.at, inner.value});
       } else if (inner.key == "approval_mode") {
         read_asking_word(inner, t.key);
@@ -273,33 +276,33 @@ class adopter {
     }
   }
 
-  static void add(std::vector<node>& to, std::vector<node> more) {
+  static void add(std::vector<documents::node>& to, std::vector<documents::node> more) {
     to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
 
   /// Returns the member `key` of `object`, and adds it with the type `type` if it is missing. Null: another type.
-  static node* member_of(node& object, std::string_view key, node::kind type) {
+  static documents::node* member_of(documents::node& object, std::string_view key, documents::node::kind type) {
     if (auto* m = object.find(key)) return m->value.is(type) ? &m->value : nullptr;
-    node made;
+    documents::node made;
     made.type = type;
     made.at = object.at;
-    return &object.members.emplace_back(node_member{std::string(key), object.at, std::move(made)}).value;
+    return &object.members.emplace_back(documents::node_member{std::string(key), object.at, std::move(made)}).value;
   }
 
-  static void write_list(node& object, std::string_view key, std::vector<node> items) {
+  static void write_list(documents::node& object, std::string_view key, std::vector<documents::node> items) {
     if (items.empty()) return;
-    if (auto* list = member_of(object, key, node::kind::array)) add(list->items, std::move(items));
+    if (auto* list = member_of(object, key, documents::node::kind::array)) add(list->items, std::move(items));
   }
 
   void write_off() {
     if (!off_) return;
-    if (auto* m = entry_.find("disabled"); m && m->value.is(node::kind::boolean) && !m->value.truth) {
+    if (auto* m = entry_.find("disabled"); m && m->value.is(documents::node::kind::boolean) && !m->value.truth) {
       sink_.notice(m->at, "another key of this entry switches the server off, and the stricter one holds",
-                   member_path(path_, "disabled"), "take one of the two out");
+                   documents::member_path(path_, "disabled"), "take one of the two out");
       m->value.truth = true;
     } else if (!m) {
-      node yes;
-      yes.type = node::kind::boolean;
+      documents::node yes;
+      yes.type = documents::node::kind::boolean;
       yes.truth = true;
       yes.at = *off_;
       entry_.members.push_back({"disabled", *off_, std::move(yes)});
@@ -316,19 +319,19 @@ class adopter {
       const auto* m = entry_.find(key);
       return m && !says_nothing(m->value);
     };
-    std::optional<std::pair<bool, place>> events;  // true: HTTP+SSE
-    for (node_member& m : words_) {
+    std::optional<std::pair<bool, documents::place>> events;  // true: HTTP+SSE
+    for (documents::node_member& m : words_) {
       // Our own key has the words auto, http and sse, and is checked as such.
       const bool ours = m.key == "transport";
-      if (ours && (!m.value.is(node::kind::string) || m.value.text.empty() || m.value.text == "auto" ||
+      if (ours && (!m.value.is(documents::node::kind::string) || m.value.text.empty() || m.value.text == "auto" ||
                    m.value.text == "http")) {
         if (m.value.text == "http") events = {false, m.value.at};
         entry_.members.push_back(std::move(m));
         continue;
       }
-      if (m.value.is(node::kind::null) || m.value.is(node::kind::broken)) continue;
-      if (!m.value.is(node::kind::string)) {
-        error(m, "must be a word, not " + std::string(words_for(m.value.type)),
+      if (m.value.is(documents::node::kind::null) || m.value.is(documents::node::kind::broken)) continue;
+      if (!m.value.is(documents::node::kind::string)) {
+        error(m, "must be a word, not " + std::string(documents::words_for(m.value.type)),
               "write its members into the entry itself, or take the key out");
         continue;
       }
@@ -357,45 +360,46 @@ class adopter {
 
   void write_tools() {
     if (!allow_ && deny_.empty() && rename_.empty()) return;
-    auto* tools = member_of(entry_, "tools", node::kind::object);
+    auto* tools = member_of(entry_, "tools", documents::node::kind::object);
     if (!tools) return;  // of the wrong type, which the check of the entry reports
     if (allow_) narrow(*tools);
     write_list(*tools, "deny", std::move(deny_));
     if (rename_.empty()) return;
-    if (auto* names = member_of(*tools, "rename", node::kind::object))
+    if (auto* names = member_of(*tools, "rename", documents::node::kind::object))
       for (auto& r : rename_)
         if (!names->find(r.key)) names->members.push_back(std::move(r));
   }
 
   /// Narrows our list of allowed names to those that the other host's list allows too.
-  void narrow(node& tools) {
-    if (const auto* ours = tools.find("allow"); ours && ours->value.is(node::kind::array)) {
+  void narrow(documents::node& tools) {
+    if (const auto* ours = tools.find("allow"); ours && ours->value.is(documents::node::kind::array)) {
       sink_.notice(ours->at, "another key of this entry lists tools too; what both offer is offered",
-                   member_path(member_path(path_, "tools"), "allow"), "take one of the two out");
-      std::erase_if(*allow_, [&](const node& n) {
-        return std::ranges::none_of(ours->value.items, [&](const node& g) { return glob_match(g.text, n.text); });
+                   documents::member_path(documents::member_path(path_, "tools"), "allow"), "take one of the two out");
+      std::erase_if(*allow_, [&](const documents::node& n) {
+        return std::ranges::none_of(ours->value.items,
+                                    [&](const documents::node& g) { return glob_match(g.text, n.text); });
       });
       if (ours->value.items.empty()) return;  // the check of the entry reports an empty list
     }
     if (allow_->empty()) return deny_.push_back(text_node("*", tools.at));
-    if (auto* list = member_of(tools, "allow", node::kind::array)) list->items = std::move(*allow_);
+    if (auto* list = member_of(tools, "allow", documents::node::kind::array)) list->items = std::move(*allow_);
   }
 
-  node& entry_;
+  documents::node& entry_;
   std::string_view server_;
   const std::string& path_;
   const finding_sink& sink_;
-  std::optional<place> off_;
-  std::vector<node> deny_, ask_;
-  std::vector<node_member> words_;  // names of transports
-  std::optional<std::vector<node>> allow_;
-  std::vector<node_member> rename_;
+  std::optional<documents::place> off_;
+  std::vector<documents::node> deny_, ask_;
+  std::vector<documents::node_member> words_;  // names of transports
+  std::optional<std::vector<documents::node>> allow_;
+  std::vector<documents::node_member> rename_;
 };
 
 }  // namespace
 
-void adopt_host_keys(node& entry, std::string_view name, const std::string& path, const finding_sink& sink) {
+void adopt_host_keys(documents::node& entry, std::string_view name, const std::string& path, const finding_sink& sink) {
   adopter(entry, name, path, sink).run();
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::hosts

@@ -7,17 +7,17 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::hosts {
 
 /// Receivers of findings. The arguments of a report are the place, the fault, the path and the fix.
 struct finding_sink {
-  using report = std::function<void(const place& at, std::string what, std::string path, std::string mend)>;
+  using report = std::function<void(const documents::place& at, std::string what, std::string path, std::string mend)>;
   report error, notice;
   report taken = {};  ///< notices of keys that act here under another name; empty: they go to `notice`
 };
 
 /// Replaces the keys of other hosts in `entry` (an object at `path`, of the server `name`) by our keys of that meaning.
 /// If two keys disagree the stricter one wins, with a notice. A restriction that we cannot honour is an error.
-void adopt_host_keys(node& entry, std::string_view name, const std::string& path, const finding_sink& sink);
+void adopt_host_keys(documents::node& entry, std::string_view name, const std::string& path, const finding_sink& sink);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::hosts

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::hosts {
 namespace {
 
 constexpr std::size_t longest_key = 64;  // a longer key cannot be a misspelling of ours
@@ -128,4 +128,4 @@ bool sounds_restricting(std::string_view key) {
   return std::ranges::any_of(restricting, [&](std::string_view part) { return word.contains(part); });
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::hosts

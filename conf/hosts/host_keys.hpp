@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::hosts {
 
 /// The effect of a key of another host.
 enum class host_act : std::uint8_t {
@@ -44,4 +44,4 @@ std::string_view meant_entry_key(std::string_view key, std::span<const std::stri
 /// Returns true if the name of a key sounds like a restriction: "toolBlocklist", "read-only".
 bool sounds_restricting(std::string_view key);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::hosts

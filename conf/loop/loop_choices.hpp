@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::loop {
 
 /// A setting that is off, on, or on with a text in place of ours.
 struct switch_or_text {
@@ -85,7 +85,7 @@ struct loop_choice {
 
 /// True for `decltype(row.settled)` of a text.
 template <class Member>
-inline constexpr bool is_text = std::is_same_v<Member, std::string settled_choices::*>;
+inline constexpr bool is_text = std::is_same_v<Member, std::string mcpbx::conf::loop::settled_choices::*>;
 
 // clang-format off: one setting, one line
 /// In the order of the schema.
@@ -154,4 +154,4 @@ inline bool says_something(const round_prompt_texts& texts) {
   return texts != round_prompt_texts();
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::loop

@@ -5,7 +5,7 @@
 #include <array>
 #include <cassert>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::loop {
 
 // clang-format off: one setting, one line
 std::span<const loop_number> loop_numbers() {
@@ -39,4 +39,4 @@ std::int64_t loop_number::stricter(std::int64_t a, std::int64_t b) const {
   return none && (a == 0 || b == 0) ? std::max(a, b) : std::min(a, b);
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::loop

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::loop {
 
 /// A number that a level of settings may leave to the next one.
 using open_number = std::optional<std::int64_t>;
@@ -64,4 +64,4 @@ std::span<const loop_number> loop_numbers();
 /// Returns the number with this key, which must exist.
 const loop_number& find_loop_number(std::string_view key);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::loop

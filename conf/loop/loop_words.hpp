@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::loop {
 
 /// The end of a run whose rounds are used up: one last call without tools, or an end with the reason.
 enum class limit_policy : std::uint8_t { synthesize, stop };
@@ -42,4 +42,4 @@ constexpr std::string_view to_string(E value) {
   return words_of<E>[static_cast<std::size_t>(value)];
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::loop

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace mcpbx::conf::forms {
+namespace mcpbx::conf::model::forms {
 namespace {
 
 bool digit(unsigned char c) {
@@ -111,7 +111,7 @@ bool is_root_place(std::string_view s) {
 }
 
 bool is_store_url(std::string_view s) {
-  return s == "none" || s.starts_with("sqlite:") || forms::is_postgres_url(s);
+  return s == "none" || s.starts_with("sqlite:") || is_postgres_url(s);
 }
 
 }  // namespace
@@ -166,4 +166,4 @@ std::string_view thing_of(const form* f) {
   return f == &uri_glob ? "resource" : "tool";
 }
 
-}  // namespace mcpbx::conf::forms
+}  // namespace mcpbx::conf::model::forms

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 
 struct form {
   std::string_view says;   ///< "a URL that starts with http:// or https://"
@@ -43,4 +43,4 @@ bool is_glob(const form* f);
 std::string_view thing_of(const form* f);
 }  // namespace forms
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

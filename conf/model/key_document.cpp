@@ -9,7 +9,7 @@
 #include <cctype>
 #include <sstream>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 namespace {
 
 struct shown_section {
@@ -209,4 +209,4 @@ std::string key_document() {
   return document().text();
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

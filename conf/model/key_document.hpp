@@ -2,10 +2,10 @@
 #pragma once
 #include <string>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 
 /// Returns the tables, a heading and a table for each section, in the order of the key table. Each row has the key, its
 /// values, its default and its meaning. docs/configuration.md holds the same text between its two marks.
 std::string key_document();
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

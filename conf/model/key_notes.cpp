@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 
 // clang-format off: one note, one line
 std::span<const key_note> key_notes() {
@@ -103,4 +103,4 @@ const key_note* find_key_note(std::string_view section, std::string_view key) {
   return found != all.end() ? &*found : nullptr;
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

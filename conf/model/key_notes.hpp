@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 
 /// Goes with the key of this name in the section of this title (section_spec::title).
 struct key_note {
@@ -17,4 +17,4 @@ std::span<const key_note> key_notes();
 /// Returns the note of a key, or null.
 const key_note* find_key_note(std::string_view section, std::string_view key);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

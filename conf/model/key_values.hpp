@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 
 /// Time of a tool server's start: with the daemon, or at the first call.
 enum class start_mode : std::uint8_t { eager, lazy };
@@ -22,8 +22,8 @@ enum class pin_mode : std::uint8_t { off, warn, block };
 /// Style of tool names: `server__tool`, or the server's own name.
 enum class name_style : std::uint8_t { prefixed, plain };
 // Makes the values and their words out of rows of MCPBX_MODEL_APIS.
-#define MCPBX_API_VALUE(name, word) name,
-#define MCPBX_API_WORD(name, word) word,
+#define MCPBX_API_VALUE(room, name, word) name,
+#define MCPBX_API_WORD(room, name, word) word,
 /// API of a model entry: those of providers/wire/registry, then rehearsal and replay, which need no network.
 enum class model_api : std::uint8_t { MCPBX_MODEL_APIS(MCPBX_API_VALUE) rehearsal, replay };
 /// Form in which a model sees and calls tools; tagged_json is the older word for hermes.
@@ -58,51 +58,64 @@ enum class http_auth : std::uint8_t { token, none };
 enum class login_grant : std::uint8_t { person, client_credentials, workload, enterprise };
 enum class log_level : std::uint8_t { trace, debug, info, warn, error, off };
 
+}  // namespace mcpbx::conf::model
+
+namespace mcpbx::conf::loop {
+
 template <>
-inline constexpr std::array<std::string_view, 2> words_of<start_mode>{"eager", "lazy"};
+inline constexpr std::array<std::string_view, 2> words_of<model::start_mode>{"eager", "lazy"};
 template <>
-inline constexpr std::array<std::string_view, 3> words_of<sharing_mode>{"shared", "perCaller", "perRun"};
+inline constexpr std::array<std::string_view, 3> words_of<model::sharing_mode>{"shared", "perCaller", "perRun"};
 template <>
-inline constexpr std::array<std::string_view, 2> words_of<orphan_policy>{"end", "keep"};
+inline constexpr std::array<std::string_view, 2> words_of<model::orphan_policy>{"end", "keep"};
 template <>
-inline constexpr std::array<std::string_view, 3> words_of<pin_mode>{"off", "warn", "block"};
+inline constexpr std::array<std::string_view, 3> words_of<model::pin_mode>{"off", "warn", "block"};
 template <>
-inline constexpr std::array<std::string_view, 2> words_of<name_style>{"prefixed", "plain"};
+inline constexpr std::array<std::string_view, 2> words_of<model::name_style>{"prefixed", "plain"};
 template <>
-inline constexpr auto words_of<model_api> =
+inline constexpr auto words_of<model::model_api> =
     std::to_array<std::string_view>({MCPBX_MODEL_APIS(MCPBX_API_WORD) "rehearsal", "replay"});
-#undef MCPBX_API_VALUE
-#undef MCPBX_API_WORD
-static_assert(to_string(model_api::rehearsal) == "rehearsal" &&
-              to_string(model_api::replay) == words_of<model_api>.back());
-/// Words of the APIs that send requests, in the order in which people are shown them.
-inline constexpr auto endpoint_apis =
-    std::span(words_of<model_api>).first<static_cast<std::size_t>(model_api::rehearsal)>();
 template <>
-inline constexpr std::array<std::string_view, 14> words_of<tool_format>{
+inline constexpr std::array<std::string_view, 14> words_of<model::tool_format>{
     "auto", "native", "react",   "hermes",   "qwen3-coder", "llama3",  "mistral",
     "xml",  "glm",    "harmony", "deepseek", "gemma",       "minimax", "tagged-json"};
 template <>
-inline constexpr std::array<std::string_view, 2> words_of<token_limit_member>{"max_tokens", "max_completion_tokens"};
+inline constexpr std::array<std::string_view, 2> words_of<model::token_limit_member>{"max_tokens",
+                                                                                     "max_completion_tokens"};
 template <>
-inline constexpr std::array<std::string_view, 2> words_of<empty_content>{"text", "null"};
+inline constexpr std::array<std::string_view, 2> words_of<model::empty_content>{"text", "null"};
 template <>
-inline constexpr std::array<std::string_view, 2> words_of<system_role>{"system", "developer"};
+inline constexpr std::array<std::string_view, 2> words_of<model::system_role>{"system", "developer"};
 template <>
-inline constexpr std::array<std::string_view, 2> words_of<call_id_shape>{"any", "short"};
+inline constexpr std::array<std::string_view, 2> words_of<model::call_id_shape>{"any", "short"};
 template <>
-inline constexpr std::array<std::string_view, 2> words_of<store_sync>{"turn", "call"};
+inline constexpr std::array<std::string_view, 2> words_of<model::store_sync>{"turn", "call"};
 template <>
-inline constexpr std::array<std::string_view, 2> words_of<http_auth>{"token", "none"};
+inline constexpr std::array<std::string_view, 2> words_of<model::http_auth>{"token", "none"};
 template <>
-inline constexpr std::array<std::string_view, 4> words_of<login_grant>{"person", "clientCredentials", "workload",
-                                                                       "enterprise"};
+inline constexpr std::array<std::string_view, 4> words_of<model::login_grant>{"person", "clientCredentials", "workload",
+                                                                              "enterprise"};
 template <>
-inline constexpr std::array<std::string_view, 6> words_of<log_level>{"trace", "debug", "info", "warn", "error", "off"};
+inline constexpr std::array<std::string_view, 6> words_of<model::log_level>{"trace", "debug", "info",
+                                                                            "warn",  "error", "off"};
+#undef MCPBX_API_VALUE
+#undef MCPBX_API_WORD
+
+}  // namespace mcpbx::conf::loop
+
+namespace mcpbx::conf::model {
+
+using loop::to_string;
+
+static_assert(loop::to_string(model_api::rehearsal) == "rehearsal" &&
+              loop::to_string(model_api::replay) == loop::words_of<model_api>.back());
+/// Words of the APIs that send requests, in the order in which people are shown them.
+inline constexpr auto endpoint_apis =
+    std::span(loop::words_of<model_api>).first<static_cast<std::size_t>(model_api::rehearsal)>();
 
 /// Values of `protocol` in a server entry: "auto", or one revision of MCP.
 inline constexpr std::array<std::string_view, 3> transport_words{"auto", "http", "sse"};
 inline constexpr std::array<std::string_view, 6> protocol_words{"auto",       "2024-11-05", "2025-03-26",
                                                                 "2025-06-18", "2025-11-25", "2026-07-28"};
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

@@ -1,7 +1,7 @@
 // Phrases for errors, one per shape of a value, so that the same fault reads the same under every key.
 #include "conf/model/key_words.hpp"
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 namespace {
 
 std::string number_text(double v) {
@@ -48,22 +48,22 @@ std::string expected(const key_spec& k) {
   return "";
 }
 
-std::string mend_kind(const key_spec& k, const node& n) {
+std::string mend_kind(const key_spec& k, const documents::node& n) {
   const std::string instead = k.default_json.empty() ? "" : " (the default is " + k.default_json + ")";
-  if (n.is(node::kind::null)) return "take the key out if you mean the default" + instead;
+  if (n.is(documents::node::kind::null)) return "take the key out if you mean the default" + instead;
   switch (k.kind) {
     case shape::boolean:
       return n.text == "true" || n.text == "false" ? "write " + n.text + " without quotes"
                                                    : "write true or false" + instead;
     case shape::whole:
     case shape::real:
-      if (n.is(node::kind::string)) return "write it as a number without quotes" + instead;
+      if (n.is(documents::node::kind::string)) return "write it as a number without quotes" + instead;
       return "write a " + std::string(k.kind == shape::whole ? "whole " : "") + "number in this range" + instead;
     case shape::word:
       return "write one of these words in quotes" + instead;
     case shape::text:
     case shape::plain:
-      if (n.is(node::kind::array))
+      if (n.is(documents::node::kind::array))
         return k.name == "command" ? "write the program here and its arguments in \"args\"" : "write one string";
       return "write it in quotes" + instead;
     case shape::texts:
@@ -85,4 +85,4 @@ std::string mend_kind(const key_spec& k, const node& n) {
   return "";
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

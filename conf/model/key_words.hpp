@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 
 /// Joins words as `"a", "b", "c"`.
 template <class List>
@@ -20,6 +20,6 @@ std::string listed(const List& words) {
 std::string expected(const key_spec& k);
 
 /// Tells how to correct a value of another kind: "write it as a number without quotes (the default is 8)".
-std::string mend_kind(const key_spec& k, const node& n);
+std::string mend_kind(const key_spec& k, const documents::node& n);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

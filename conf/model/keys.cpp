@@ -1,7 +1,7 @@
 // The table: every key of the configuration with its range and meaning. Defaults are the members' initial values.
 #include "conf/model/spec.hpp"
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 namespace {
 
 // clang-format off: one key, one line
@@ -97,12 +97,12 @@ const section_spec& auth_keys() {
 template <class Target>
 std::vector<key_spec> loop_number_keys() {
   std::vector<key_spec> keys;
-  for (const auto& n : loop_numbers()) keys.push_back(number_key<Target>(n));
+  for (const auto& n : loop::loop_numbers()) keys.push_back(number_key<Target>(n));
   return keys;
 }
 
 const section_spec& round_text_keys() {
-  using t = round_prompt_texts;
+  using t = loop::round_prompt_texts;
   static const section_spec s{"roundPromptTexts", {
     key<&t::first>("first", "What the model is told in the first round; {round} and {remaining} stand for numbers, an empty text says nothing."),
     key<&t::middle>("middle", "The same for the rounds in between."),
@@ -112,20 +112,20 @@ const section_spec& round_text_keys() {
 }
 
 template <class Target, class T>
-key_spec choice_key(const loop_choice<std::optional<T>, T>& m) {
+key_spec choice_key(const loop::loop_choice<std::optional<T>, T>& m) {
   auto k = member_key<Target>(m.open, m.key, m.meaning);
   if constexpr (std::is_same_v<T, std::string>) k.value_form = &forms::filled;
   return k;
 }
 template <class Target>
-key_spec choice_key(const loop_choice<round_prompt_texts, round_prompt_texts>& m) {
+key_spec choice_key(const loop::loop_choice<loop::round_prompt_texts, loop::round_prompt_texts>& m) {
   return member_section<Target>(m.open, m.key, m.meaning, round_text_keys());
 }
 
 template <class Target>
 std::vector<key_spec> loop_keys() {
   auto keys = loop_number_keys<Target>();
-  each_choice([&](const auto& m) {
+  loop::each_choice([&](const auto& m) {
     if (m.in_files) keys.push_back(choice_key<Target>(m));
   });
   return keys;
@@ -356,4 +356,4 @@ const std::vector<later_rule>& later_rules() {
   return rules;
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

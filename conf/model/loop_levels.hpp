@@ -3,7 +3,7 @@
 #pragma once
 #include "conf/model/model.hpp"
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 
 /// Returns the defaults of the loop. A setting whose default is no limit, off or no text stays unset.
 loop_settings default_loop();
@@ -14,4 +14,4 @@ void overlay(loop_settings& base, const loop_settings& over);
 /// Lowers every number of `settings` to that of `max`. An unset token budget (no limit) becomes that of `max`.
 void cap(loop_settings& settings, const loop_settings& max);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

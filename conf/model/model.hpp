@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 
 using std::chrono::milliseconds;
 
@@ -85,7 +85,7 @@ struct server_root {
 /// One of `extensions` of a server entry: what passes of an extension or experimental capability.
 struct server_extension {
   std::string name;  ///< the extension's
-  place at;
+  documents::place at;
   std::vector<std::string> methods;  ///< globs
 };
 
@@ -93,7 +93,7 @@ struct server_extension {
 struct server_entry {
   std::string name;    ///< the key in mcpServers, 1 … 64 printable characters
   std::string prefix;  ///< `name` made of [A-Za-z0-9_-] without `__`, unique among all entries: the front of tool names
-  place at;
+  documents::place at;
   bool bundled =
       false;  ///< the toolbox that stands in when there is no file: `command` is found beside the daemon's binary
 
@@ -144,7 +144,7 @@ struct server_entry {
 
 /// Settings of a run at one level. An unset member leaves the decision to the next level: request, profile, model,
 /// configuration (which default_loop() completes).
-struct loop_settings : open_counts, open_choices {};
+struct loop_settings : loop::open_counts, loop::open_choices {};
 
 /// `loop` of the configuration itself: settings, and the ceiling that no profile, model or request can exceed.
 struct loop_section : loop_settings {
@@ -154,10 +154,10 @@ struct loop_section : loop_settings {
 
 /// Deviations of a server from OpenAI's chat completions. Unset: derived from its address.
 struct dialect_settings {
-  std::optional<conf::token_limit_member> max_tokens_field;
-  std::optional<conf::empty_content> empty_content;
-  std::optional<conf::system_role> system_role;
-  std::optional<conf::call_id_shape> call_ids;
+  std::optional<token_limit_member> max_tokens_field;
+  std::optional<empty_content> empty_content;
+  std::optional<system_role> system_role;
+  std::optional<call_id_shape> call_ids;
   std::optional<bool> user_after_tool, stream_options, parallel_tool_calls, strict, answer_schema;
   std::optional<std::string> echo_reasoning;  ///< "auto", "none", or the member under which reasoning goes back
 };
@@ -170,7 +170,7 @@ struct json_text {
 /// One way to reach a language model (or one of the two that are none).
 struct model_entry {
   std::string name;  ///< the key in models
-  place at;
+  documents::place at;
   bool built_in = false;  ///< not from a file: `demo`, or taken from the environment
 
   std::optional<model_api> api;           ///< always set after load()
@@ -202,7 +202,7 @@ struct model_entry {
 /// A named set of a model, tools, and loop settings.
 struct profile_entry {
   std::string name;
-  place at;
+  documents::place at;
   std::optional<std::string> model;
   tool_filter tools;
   name_filter prompts, resources;
@@ -237,7 +237,7 @@ struct log_settings {
 };
 
 /// A finding that is no error. The alias only names the list it is in.
-using notice = diagnostic;
+using notice = documents::diagnostic;
 
 struct configuration {
   std::optional<std::string> schema;  ///< "$schema", for editors
@@ -251,7 +251,7 @@ struct configuration {
   http_settings http;
   limit_settings limits;
   log_settings log;
-  switch_or_text audit;                ///< the text is the path of its file
+  loop::switch_or_text audit;          ///< the text is the path of its file
   milliseconds idle_exit_ms{900'000};  ///< of a daemon that the CLI started; 0: never
   bool watch = false;                  ///< read the files again when one has changed
 
@@ -263,4 +263,4 @@ struct configuration {
   const profile_entry* find_profile(std::string_view name) const;
 };
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

@@ -8,7 +8,7 @@
 #include <array>
 #include <cctype>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 namespace {
 
 using namespace std::string_view_literals;
@@ -146,7 +146,7 @@ result<std::string> value_of(const piece& p, const reference_string& s, referenc
                   at(s) + "the environment variable " + name +
                       " is not set: set it where mcpbx is started and restart it, or write the value with "
                       "${file:…} or ${cmd:…}");
-    if (secret_name(name)) redactor::add(secret(*value));
+    if (secret_name(name)) redact::redactor::add(redact::secret(*value));
     return *value;
   }
   result<std::string> got;
@@ -169,7 +169,7 @@ result<std::string> value_of(const piece& p, const reference_string& s, referenc
   }
   if (!got) return fail(got.error().code, at(s) + shown(p) + ": " + got.error().message);
   auto value = without_line_end(std::move(*got));
-  if (given == source_content::secret) redactor::add(secret(value));
+  if (given == source_content::secret) redact::redactor::add(redact::secret(value));
   return value;
 }
 
@@ -222,11 +222,11 @@ result<std::string> resolve(const reference_string& s, reference_source& source,
   return out;
 }
 
-result<secret> resolve_secret(const reference_string& s, reference_source& source) {
+result<redact::secret> resolve_secret(const reference_string& s, reference_source& source) {
   auto value = resolve(s, source);
   if (!value) return std::unexpected(std::move(value.error()));
-  secret made(std::move(*value));
-  redactor::add(made);
+  redact::secret made(std::move(*value));
+  redact::redactor::add(made);
   return made;
 }
 
@@ -284,7 +284,7 @@ std::string under_home(std::string_view path, std::string_view home) {
 }
 
 bool secret_name(std::string_view name) {
-  return mcpbx::secret_name(name);
+  return redact::secret_name(name);
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

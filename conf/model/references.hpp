@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 
 /// A string of the configuration that may hold references. Its value exists only after resolve().
 struct reference_string {
@@ -61,7 +61,7 @@ enum class source_content : std::uint8_t { secret, plain };
 result<std::string> resolve(const reference_string& s, reference_source& source,
                             source_content given = source_content::secret);
 /// Does the same for a value that is secret as a whole, and registers all of it with the redactor.
-result<secret> resolve_secret(const reference_string& s, reference_source& source);
+result<redact::secret> resolve_secret(const reference_string& s, reference_source& source);
 
 /// Returns true if resolving `s` inserts a presumed secret: the content of a file, the output of a command, or a
 /// variable with a secret's name.
@@ -80,4 +80,4 @@ std::string under_home(std::string_view path, std::string_view home);
 /// Returns true if a variable or header of this name usually holds a secret (`GITHUB_TOKEN`, `X-Api-Key`).
 bool secret_name(std::string_view name);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

@@ -6,12 +6,10 @@
 
 #include <boost/json.hpp>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 namespace {
 
-namespace json = boost::json;
-
-void print(std::string& out, const json::value& v, int indent) {
+void print(std::string& out, const boost::json::value& v, int indent) {
   const std::string inner(static_cast<std::size_t>(indent) + 2, ' '), outer(static_cast<std::size_t>(indent), ' ');
   if (const auto* o = v.if_object(); o && !o->empty()) {
     out += "{\n";
@@ -19,7 +17,7 @@ void print(std::string& out, const json::value& v, int indent) {
     for (const auto& m : *o) {
       if (!first) out += ",\n";
       first = false;
-      out += inner + json_quoted({m.key().data(), m.key().size()}) + ": ";
+      out += inner + mcpbx::json::json_quoted({m.key().data(), m.key().size()}) + ": ";
       print(out, m.value(), indent + 2);
     }
     out += "\n" + outer + "}";
@@ -33,18 +31,18 @@ void print(std::string& out, const json::value& v, int indent) {
     }
     out += "]";
   } else {
-    out += json::serialize(v);
+    out += boost::json::serialize(v);
   }
 }
 
-json::string_view sv(std::string_view s) {
+boost::json::string_view sv(std::string_view s) {
   return {s.data(), s.size()};
 }
 
 class writer {
  public:
-  json::object document() {
-    json::object top;
+  boost::json::object document() {
+    boost::json::object top;
     top["$schema"] = "https://json-schema.org/draft/2020-12/schema";
     top["title"] = "The configuration of mcpbx";
     top["description"] = "JSON with comments and trailing commas; docs/configuration.md explains every key.";
@@ -55,37 +53,37 @@ class writer {
 
  private:
   /// Returns the schema of a string. If references are allowed, any string with a `${` passes whatever its form.
-  static json::object string_schema(const key_spec& k) {
+  static boost::json::object string_schema(const key_spec& k) {
     const bool text =
         k.kind == shape::text || k.kind == shape::texts || k.kind == shape::text_map || k.kind == shape::entries;
-    json::object s{{"type", "string"}};
+    boost::json::object s{{"type", "string"}};
     if (k.value_form == &forms::filled)
       s["minLength"] = 1;
     else if (k.value_form)
       s["pattern"] = sv(std::string(k.value_form->regex) + (text ? "|\\$\\{" : ""));
-    if (!text) s["not"] = json::object{{"pattern", "\\$\\{"}};
+    if (!text) s["not"] = boost::json::object{{"pattern", "\\$\\{"}};
     return s;
   }
 
-  json::object map_schema(const key_spec& k) {
-    json::object s{{"type", "object"}};
+  boost::json::object map_schema(const key_spec& k) {
+    boost::json::object s{{"type", "object"}};
     if (k.most_items() != 0) s["maxProperties"] = k.most_items();
-    if (k.name_form) s["propertyNames"] = json::object{{"pattern", sv(k.name_form->regex)}};
+    if (k.name_form) s["propertyNames"] = boost::json::object{{"pattern", sv(k.name_form->regex)}};
     if (k.kind == shape::whole_map)
-      s["additionalProperties"] = json::object{{"type", "integer"}, {"minimum", k.low}, {"maximum", k.high}};
+      s["additionalProperties"] = boost::json::object{{"type", "integer"}, {"minimum", k.low}, {"maximum", k.high}};
     else
       s["additionalProperties"] = string_schema(k);
     return s;
   }
 
-  json::object list_schema(const key_spec& k) {
-    json::object s{{"type", "array"}, {"items", string_schema(k)}};
+  boost::json::object list_schema(const key_spec& k) {
+    boost::json::object s{{"type", "array"}, {"items", string_schema(k)}};
     if (k.never_empty) s["minItems"] = 1;
     if (k.most_items() != 0) s["maxItems"] = k.most_items();
     return s;
   }
 
-  json::object reference_to(const section_spec& spec) {
+  boost::json::object reference_to(const section_spec& spec) {
     if (!definitions_.contains(sv(spec.title))) {
       definitions_[sv(spec.title)] = nullptr;  // keeps its place while inner sections add theirs
       auto made = section_schema(spec);
@@ -94,7 +92,7 @@ class writer {
     return {{"$ref", sv("#/$defs/" + std::string(spec.title))}};
   }
 
-  json::object value_schema(const key_spec& k) {
+  boost::json::object value_schema(const key_spec& k) {
     switch (k.kind) {
       case shape::boolean:
         return {{"type", "boolean"}};
@@ -103,7 +101,7 @@ class writer {
       case shape::real:
         return {{"type", "number"}, {"minimum", k.real_low}, {"maximum", k.real_high}};
       case shape::word: {
-        json::array words;
+        boost::json::array words;
         for (const auto w : k.words) words.emplace_back(sv(w));
         return {{"enum", std::move(words)}};
       }
@@ -114,26 +112,28 @@ class writer {
       case shape::plains:
         return list_schema(k);
       case shape::entries:
-        return {{"type", "array"},
-                {"maxItems", max_list_entries},
-                {"items", json::object{{"anyOf", json::array{string_schema(k), reference_to(*k.inner)}}}}};
+        return {
+            {"type", "array"},
+            {"maxItems", max_list_entries},
+            {"items", boost::json::object{{"anyOf", boost::json::array{string_schema(k), reference_to(*k.inner)}}}}};
       case shape::text_map:
       case shape::plain_map:
       case shape::whole_map:
         return map_schema(k);
       case shape::switch_or_text:
-        return {{"anyOf", json::array{json::object{{"type", "boolean"}}, string_schema(k)}}};
+        return {{"anyOf", boost::json::array{boost::json::object{{"type", "boolean"}}, string_schema(k)}}};
       case shape::any_object:
         return {{"type", "object"}};
       case shape::section:
         if (k.inner->has_switches)  // also the list of names that other hosts write
-          return {{"anyOf", json::array{reference_to(*k.inner),
-                                        json::object{{"type", "array"},
-                                                     {"items", json::object{{"type", "string"}, {"minLength", 1}}},
-                                                     {"minItems", 1}}}}};
+          return {{"anyOf", boost::json::array{reference_to(*k.inner),
+                                               boost::json::object{
+                                                   {"type", "array"},
+                                                   {"items", boost::json::object{{"type", "string"}, {"minLength", 1}}},
+                                                   {"minItems", 1}}}}};
         return reference_to(*k.inner);
       case shape::named: {
-        json::object entries;
+        boost::json::object entries;
         entries[sv(k.name_form->regex)] = reference_to(*k.inner);
         return {{"type", "object"}, {"patternProperties", std::move(entries)}, {"additionalProperties", false}};
       }
@@ -141,50 +141,50 @@ class writer {
     return {};
   }
 
-  json::object key_schema(const key_spec& k) {
+  boost::json::object key_schema(const key_spec& k) {
     auto s = value_schema(k);
-    json::object out{{"description", sv(k.doc)}};
+    boost::json::object out{{"description", sv(k.doc)}};
     for (auto& m : s) out[m.key()] = std::move(m.value());
-    if (!k.default_json.empty()) out["default"] = json::parse(sv(k.default_json));
+    if (!k.default_json.empty()) out["default"] = boost::json::parse(sv(k.default_json));
     return out;
   }
 
-  static json::array key_list(std::initializer_list<std::string_view> keys) {
-    json::array out;
+  static boost::json::array key_list(std::initializer_list<std::string_view> keys) {
+    boost::json::array out;
     for (const auto k : keys) out.emplace_back(sv(k));
     return out;
   }
 
-  json::object section_schema(const section_spec& spec) {
-    json::object properties;
+  boost::json::object section_schema(const section_spec& spec) {
+    boost::json::object properties;
     for (const auto& k : spec.keys) properties[sv(k.name)] = key_schema(k);
-    json::object s{{"type", "object"}, {"properties", std::move(properties)}};
+    boost::json::object s{{"type", "object"}, {"properties", std::move(properties)}};
     if (spec.has_switches)
-      s["additionalProperties"] = json::object{{"type", key_list({"boolean", "object"})}};
+      s["additionalProperties"] = boost::json::object{{"type", key_list({"boolean", "object"})}};
     else if (!spec.server_entry)
       s["additionalProperties"] = false;
-    json::array rules;
+    boost::json::array rules;
     for (const auto& n : spec.needs) {
       if (n.when.empty()) {
         s["required"] = key_list({n.key});
         continue;
       }
-      json::array words;
+      boost::json::array words;
       for (const auto w : n.words) words.emplace_back(sv(w));
-      json::object when;
-      when[sv(n.when)] = json::object{{"enum", std::move(words)}};
-      rules.push_back(
-          json::object{{"if", json::object{{"required", key_list({n.when})}, {"properties", std::move(when)}}},
-                       {"then", json::object{{"required", key_list({n.key})}}}});
+      boost::json::object when;
+      when[sv(n.when)] = boost::json::object{{"enum", std::move(words)}};
+      rules.push_back(boost::json::object{
+          {"if", boost::json::object{{"required", key_list({n.when})}, {"properties", std::move(when)}}},
+          {"then", boost::json::object{{"required", key_list({n.key})}}}});
     }
     if (!rules.empty()) s["allOf"] = std::move(rules);
     if (const auto [one, two] = spec.one_of_two; !one.empty())
-      s["oneOf"] =
-          json::array{json::object{{"required", key_list({one})}}, json::object{{"required", key_list({two})}}};
+      s["oneOf"] = boost::json::array{boost::json::object{{"required", key_list({one})}},
+                                      boost::json::object{{"required", key_list({two})}}};
     return s;
   }
 
-  json::object definitions_;
+  boost::json::object definitions_;
 };
 
 }  // namespace
@@ -195,4 +195,4 @@ std::string json_schema() {
   return out + "\n";
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

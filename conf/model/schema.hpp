@@ -2,10 +2,10 @@
 #pragma once
 #include <string>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 
 /// The schema (2020-12), indented, ending in a newline. conf/mcpbx.schema.json holds the same text. It describes the
 /// file without comments; references are checked by the loader alone.
 std::string json_schema();
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

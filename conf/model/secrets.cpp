@@ -9,13 +9,13 @@
 #include <cstddef>
 #include <string>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 namespace {
 
 // Registers the text as written and percent-decoded, which is how programs print it after parsing the address.
 void register_encoded(std::string_view value) {
-  redactor::add(secret(std::string(value)));
-  redactor::add(secret(percent_decoded(value)));
+  redact::redactor::add(redact::secret(std::string(value)));
+  redact::redactor::add(redact::secret(percent_decoded(value)));
 }
 
 bool is_web(std::string_view before_colon) {
@@ -66,7 +66,7 @@ void for_each_password(std::string_view text, F&& f) {
 }  // namespace
 
 void register_secrets(std::string_view name, std::string_view value) {
-  if (secret_name(name)) redactor::add(secret(std::string(value)));
+  if (secret_name(name)) redact::redactor::add(redact::secret(std::string(value)));
   register_url_passwords(value);
 }
 
@@ -102,4 +102,4 @@ void register_query_secrets(const reference_string& written, reference_source& s
   });
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 
 /// Returns the secret parts of the addresses in `text`, as views of it: the password of each
 /// `scheme://user:password@host`, the token of each `https://token@host`, and of the query of an address the values of
@@ -26,4 +26,4 @@ void register_url_passwords(std::string_view text);
 /// resolves the whole address reports them.
 void register_query_secrets(const reference_string& written, reference_source& source);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

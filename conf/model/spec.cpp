@@ -3,7 +3,7 @@
 
 #include "mcp/json/raw_json.hpp"
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 
 const key_spec* section_spec::find(std::string_view key) const {
   for (const auto& k : keys)
@@ -19,30 +19,30 @@ std::vector<std::string_view> section_spec::key_names() const {
 
 namespace detail {
 
-void assign(std::vector<std::string>& to, const node& n, const site&) {
+void assign(std::vector<std::string>& to, const documents::node& n, const site&) {
   for (const auto& i : n.items) to.push_back(i.text);
 }
 
-void assign(std::vector<reference_string>& to, const node& n, const site& s) {
+void assign(std::vector<reference_string>& to, const documents::node& n, const site& s) {
   for (std::size_t i = 0; i < n.items.size(); ++i)
-    to.push_back({n.items[i].text, element_path(s.path, i), s.server_entry});
+    to.push_back({n.items[i].text, documents::element_path(s.path, i), s.server_entry});
 }
 
-void assign(string_map& to, const node& n, const site&) {
+void assign(string_map& to, const documents::node& n, const site&) {
   for (const auto& m : n.members) to.emplace_back(m.key, m.value.text);
 }
 
-void assign(reference_map& to, const node& n, const site& s) {
+void assign(reference_map& to, const documents::node& n, const site& s) {
   for (const auto& m : n.members)
-    to.emplace_back(m.key, reference_string{m.value.text, member_path(s.path, m.key), s.server_entry});
+    to.emplace_back(m.key, reference_string{m.value.text, documents::member_path(s.path, m.key), s.server_entry});
 }
 
-void assign(json_text& to, const node& n, const site&) {
-  to.text = json_of(n);
+void assign(json_text& to, const documents::node& n, const site&) {
+  to.text = documents::json_of(n);
 }
 
-void assign(switch_or_text& to, const node& n, const site&) {
-  if (n.is(node::kind::boolean))
+void assign(loop::switch_or_text& to, const documents::node& n, const site&) {
+  if (n.is(documents::node::kind::boolean))
     to = {n.truth, {}};
   else
     to = {!n.text.empty(), n.text};
@@ -66,11 +66,11 @@ std::string default_json(milliseconds v) {
   return std::to_string(v.count());
 }
 std::string default_json(const std::string& v) {
-  return v.empty() ? std::string() : json_quoted(v);
+  return v.empty() ? std::string() : mcpbx::json::json_quoted(v);
 }
-std::string default_json(const switch_or_text& v) {
+std::string default_json(const loop::switch_or_text& v) {
   return v.text.empty() ? default_json(v.on) : default_json(v.text);
 }
 
 }  // namespace detail
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

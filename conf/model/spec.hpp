@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::model {
 
 /// Largest number of patterns in one list.
 inline constexpr std::size_t max_tool_globs = 1000;
@@ -68,9 +68,9 @@ struct key_spec {
   const form* name_form = nullptr;   ///< each name of a map or of `named` must have it
   std::string default_json;          ///< empty: none
   const section_spec* inner = nullptr;
-  std::function<void(void* target, const node& value, const site& where)> store;  ///< takes a checked value
+  std::function<void(void* target, const documents::node& value, const site& where)> store;  ///< takes a checked value
   /// section, named: returns the inner target; entries: adds an element and returns it.
-  std::function<void*(void* target, std::string_view name, const place& at)> enter;
+  std::function<void*(void* target, std::string_view name, const documents::place& at)> enter;
 
   /// Returns the largest number of patterns in a list or map; 0: its items are no patterns.
   std::size_t most_items() const {
@@ -146,41 +146,41 @@ const std::vector<later_rule>& later_rules();
 
 namespace detail {
 
-inline void assign(bool& to, const node& n, const site&) {
+inline void assign(bool& to, const documents::node& n, const site&) {
   to = n.truth;
 }
-inline void assign(std::int64_t& to, const node& n, const site&) {
+inline void assign(std::int64_t& to, const documents::node& n, const site&) {
   to = n.whole;
 }
-inline void assign(double& to, const node& n, const site&) {
+inline void assign(double& to, const documents::node& n, const site&) {
   to = n.real;
 }
-inline void assign(milliseconds& to, const node& n, const site&) {
+inline void assign(milliseconds& to, const documents::node& n, const site&) {
   to = milliseconds(n.whole);
 }
-inline void assign(span_map& to, const node& n, const site&) {
+inline void assign(span_map& to, const documents::node& n, const site&) {
   to.clear();
   for (const auto& m : n.members) to.emplace_back(m.key, milliseconds(m.value.whole));
 }
-inline void assign(std::string& to, const node& n, const site&) {
+inline void assign(std::string& to, const documents::node& n, const site&) {
   to = n.text;
 }
-inline void assign(reference_string& to, const node& n, const site& s) {
+inline void assign(reference_string& to, const documents::node& n, const site& s) {
   to = {n.text, s.path, s.server_entry};
 }
-void assign(std::vector<std::string>& to, const node& n, const site&);
-void assign(std::vector<reference_string>& to, const node& n, const site& s);
-void assign(string_map& to, const node& n, const site&);
-void assign(reference_map& to, const node& n, const site& s);
-void assign(switch_or_text& to, const node& n, const site&);
-void assign(json_text& to, const node& n, const site&);
-template <worded E>
-void assign(E& to, const node& n, const site&) {
-  for (std::size_t i = 0; i < words_of<E>.size(); ++i)
-    if (words_of<E>[i] == n.text) to = static_cast<E>(i);
+void assign(std::vector<std::string>& to, const documents::node& n, const site&);
+void assign(std::vector<reference_string>& to, const documents::node& n, const site& s);
+void assign(string_map& to, const documents::node& n, const site&);
+void assign(reference_map& to, const documents::node& n, const site& s);
+void assign(loop::switch_or_text& to, const documents::node& n, const site&);
+void assign(json_text& to, const documents::node& n, const site&);
+template <loop::worded E>
+void assign(E& to, const documents::node& n, const site&) {
+  for (std::size_t i = 0; i < loop::words_of<E>.size(); ++i)
+    if (loop::words_of<E>[i] == n.text) to = static_cast<E>(i);
 }
 template <class T>
-void assign(std::optional<T>& to, const node& n, const site& s) {
+void assign(std::optional<T>& to, const documents::node& n, const site& s) {
   assign(to.emplace(), n, s);
 }
 
@@ -188,10 +188,10 @@ std::string default_json(bool v);
 std::string default_json(std::int64_t v);
 std::string default_json(milliseconds v);
 std::string default_json(const std::string& v);
-std::string default_json(const switch_or_text& v);
-template <worded E>
+std::string default_json(const loop::switch_or_text& v);
+template <loop::worded E>
 std::string default_json(const E& v) {
-  return default_json(std::string(to_string(v)));
+  return default_json(std::string(loop::to_string(v)));
 }
 template <class T>
 std::string default_json(const T&) {
@@ -219,7 +219,7 @@ constexpr shape shape_of() {
     return shape::whole;
   else if constexpr (std::is_same_v<T, double>)
     return shape::real;
-  else if constexpr (worded<T>)
+  else if constexpr (loop::worded<T>)
     return shape::word;
   else if constexpr (std::is_same_v<T, std::string>)
     return shape::plain;
@@ -227,7 +227,7 @@ constexpr shape shape_of() {
     return shape::text;
   else if constexpr (std::is_same_v<T, std::vector<std::string>>)
     return shape::plains;
-  else if constexpr (std::is_same_v<T, std::vector<reference_string>>)
+  else if constexpr (std::is_same_v<T, std::vector<mcpbx::conf::model::reference_string>>)
     return shape::texts;
   else if constexpr (std::is_same_v<T, string_map>)
     return shape::plain_map;
@@ -235,7 +235,7 @@ constexpr shape shape_of() {
     return shape::whole_map;
   else if constexpr (std::is_same_v<T, reference_map>)
     return shape::text_map;
-  else if constexpr (std::is_same_v<T, switch_or_text>)
+  else if constexpr (std::is_same_v<T, mcpbx::conf::loop::switch_or_text>)
     return shape::switch_or_text;
   else if constexpr (std::is_same_v<T, json_text>)
     return shape::any_object;
@@ -274,10 +274,10 @@ template <class Target, class Owner, class T>
 key_spec member_key(T Owner::* member, std::string_view name, std::string_view doc) {
   using type = typename detail::bare<T>::type;
   key_spec k = detail::named_key(name, doc, detail::shape_of<type>());
-  k.in_milliseconds = std::is_same_v<type, milliseconds> || std::is_same_v<type, span_map>;
-  if constexpr (worded<type>) k.words = words_of<type>;
+  k.in_milliseconds = std::is_same_v<type, mcpbx::conf::model::milliseconds> || std::is_same_v<type, span_map>;
+  if constexpr (loop::worded<type>) k.words = loop::words_of<type>;
   k.default_json = detail::default_json(detail::prototype<Target>().*member);
-  k.store = [member](void* target, const node& n, const site& s) {
+  k.store = [member](void* target, const documents::node& n, const site& s) {
     detail::assign(static_cast<Target*>(target)->*member, n, s);
   };
   return k;
@@ -289,7 +289,7 @@ key_spec key(std::string_view name, std::string_view doc) {
 
 /// The key of a number of the loop.
 template <class Target>
-key_spec number_key(const loop_number& n) {
+key_spec number_key(const loop::loop_number& n) {
   auto k = member_key<Target>(n.open, n.key, n.meaning).range(n.low, n.high);
   k.in_milliseconds = n.in_milliseconds();
   return k;
@@ -300,7 +300,7 @@ template <class Target, class Owner, class T>
 key_spec member_section(T Owner::* member, std::string_view name, std::string_view doc, const section_spec& inner) {
   key_spec k = detail::named_key(name, doc, shape::section);
   k.inner = &inner;
-  k.enter = [member](void* target, std::string_view, const place&) -> void* {
+  k.enter = [member](void* target, std::string_view, const documents::place&) -> void* {
     auto& into = static_cast<Target*>(target)->*member;
     if constexpr (requires { into.emplace(); }) {
       if (!into) into.emplace();
@@ -322,7 +322,7 @@ key_spec named(std::string_view name, std::string_view doc, const section_spec& 
   key_spec k = detail::named_key(name, doc, shape::named);
   k.inner = &inner;
   k.name_form = &names;
-  k.enter = [](void* target, std::string_view entry_name, const place& at) -> void* {
+  k.enter = [](void* target, std::string_view entry_name, const documents::place& at) -> void* {
     auto& entry = (static_cast<Target*>(target)->*M).emplace_back();
     entry.name = entry_name;
     entry.at = at;
@@ -337,13 +337,13 @@ template <auto M, auto Text, class Target = detail::owner_of<M>>
 key_spec entries(std::string_view name, std::string_view doc, const section_spec& inner) {
   key_spec k = detail::named_key(name, doc, shape::entries);
   k.inner = &inner;
-  k.enter = [](void* target, std::string_view, const place&) -> void* {
+  k.enter = [](void* target, std::string_view, const documents::place&) -> void* {
     return &(static_cast<Target*>(target)->*M).emplace_back();
   };
-  k.store = [](void* target, const node& n, const site& s) {
+  k.store = [](void* target, const documents::node& n, const site& s) {
     detail::assign((static_cast<Target*>(target)->*M).emplace_back().*Text, n, s);
   };
   return k;
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::model

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::show {
 
 /// A value that the command line gives in place of the files'.
 struct view_override {
@@ -24,4 +24,4 @@ struct view_override {
 std::string config_view(std::span<const source_text> files, const environment& env,
                         std::span<const view_override> overrides = {});
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::show

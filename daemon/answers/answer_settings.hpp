@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::answers {
 
 /// `sampling` of a server's entry.
 struct sampling_rule {
@@ -27,12 +27,12 @@ struct sampling_rule {
 struct server_answers {
   std::string server;                     ///< configured name
   std::optional<sampling_rule> sampling;  ///< unset: sampling is refused
-  raw_json roots;                         ///< the result of roots/list; absent: the entry has none
+  json::raw_json roots;                   ///< the result of roots/list; absent: the entry has none
 };
 
 struct answer_settings {
   std::vector<server_answers> servers;
-  terms_ptr entries = {};  ///< the servers' `approve`; null: none
+  policy::terms_ptr entries = {};  ///< the servers' `approve`; null: none
   /// Finds a configured model, as model_source does.
   std::function<result<std::shared_ptr<providers::model>>(std::string_view name)> models = {};
 
@@ -43,4 +43,4 @@ struct answer_settings {
   }
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::answers

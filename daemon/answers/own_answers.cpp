@@ -20,11 +20,11 @@
 #include <unordered_map>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::answers {
 namespace {
 
 namespace asio = boost::asio;
-using mcp::call_outcome;
+using mcp::rpc::call_outcome;
 
 constexpr std::chrono::minutes window{1};
 constexpr std::size_t most_open = 8;         // sampling requests of one server at the same time
@@ -32,10 +32,10 @@ constexpr std::size_t longest_detail = 500;  // bytes of a failure's reason in t
 constexpr int rejected = -1;                 // "User rejected sampling request" (2025-11-25, Sampling, Error Handling)
 
 call_outcome refusal(int code, std::string_view sentence) {
-  return {call_outcome::kind::error, raw_json::own(json_object("code", code, "message", sentence)), {}};
+  return {call_outcome::kind::error, json::raw_json::own(json::json_object("code", code, "message", sentence)), {}};
 }
 
-call_outcome answered(raw_json result) {
+call_outcome answered(json::raw_json result) {
   return {call_outcome::kind::result, std::move(result), {}};
 }
 
@@ -105,25 +105,25 @@ class own_answers::impl {
 };
 
 // Answers the questions of one caller or run. Keeps its open requests; each ends by an answer or by withdraw().
-class own_answers::handler final : public mcp::question_handler, public std::enable_shared_from_this<handler> {
+class own_answers::handler final : public mcp::clients::question_handler, public std::enable_shared_from_this<handler> {
  public:
   handler(std::shared_ptr<impl> shared, asker who) : shared_(std::move(shared)), who_(std::move(who)) {}
   ~handler() override {
     for (auto& [t, one] : open_) release(*one);
   }
 
-  ticket ask(mcp::server_question q, done_handler done) override {
+  ticket ask(mcp::clients::server_question q, done_handler done) override {
     const auto t = ++last_;
     auto one = std::make_unique<open_question>(*this, t, std::move(q), std::move(done));
     auto& added = *open_.emplace(t, std::move(one)).first->second;
     if (added.question.method == sampling_method)
       sample(added);
     else if (added.question.method == elicitation_method)
-      answer(t, answered(mcp::input_answer("decline")));
+      answer(t, answered(mcp::questions::input_answer("decline")));
     else if (added.question.method == roots_method)
       answer(t, answered(roots_of(added.question.server)));
     else
-      answer(t, refusal(mcp::code::method_not_found, "mcpbx does not answer this request"));
+      answer(t, refusal(mcp::rpc::code::method_not_found, "mcpbx does not answer this request"));
     return t;
   }
 
@@ -134,13 +134,14 @@ class own_answers::handler final : public mcp::question_handler, public std::ena
     open_.erase(found);
     release(*one);
     // A model call was made, so the audit has it although nobody takes the answer.
-    if (one->call && !one->ended) record(one->question, mcp::call_decision::called, mcp::call_end::cancelled, 0, {});
+    if (one->call && !one->ended)
+      record(one->question, mcp::server::call_decision::called, mcp::server::call_end::cancelled, 0, {});
     asio::post(shared_->by.executor, [gone = std::move(one)] {});  // its model call may be in a function of its own
   }
 
  private:
   struct open_question final : providers::model_events {
-    open_question(handler& h, ticket t, mcp::server_question q, done_handler d)
+    open_question(handler& h, ticket t, mcp::clients::server_question q, done_handler d)
         : owner(h), number(t), question(std::move(q)), done(std::move(d)) {}
     void on_text(std::string_view) override {}
     void on_reasoning(std::string_view) override {}
@@ -149,7 +150,7 @@ class own_answers::handler final : public mcp::question_handler, public std::ena
 
     handler& owner;
     const ticket number;
-    const mcp::server_question question;
+    const mcp::clients::server_question question;
     done_handler done;
     bool counted = false;  // among the open requests of its server
     bool ended = false;    // its model call has ended, and the audit has it
@@ -178,10 +179,10 @@ class own_answers::handler final : public mcp::question_handler, public std::ena
     if (std::exchange(one.counted, false)) --shared_->of(one.question.server).open;
   }
 
-  raw_json roots_of(const std::string& server) const {
+  json::raw_json roots_of(const std::string& server) const {
     const auto settings = shared_->by.settings();
     const auto* known = settings->find(server);
-    return known && known->roots ? known->roots : raw_json::literal(R"({"roots":[]})");
+    return known && known->roots ? known->roots : json::raw_json::literal(R"({"roots":[]})");
   }
 
   void sample(open_question& one) {
@@ -189,16 +190,16 @@ class own_answers::handler final : public mcp::question_handler, public std::ena
     const auto& server = one.question.server;
     const auto* known = settings->find(server);
     if (!known || !known->sampling)
-      return refuse(one, mcp::code::method_not_found, "no model of mcpbx answers sampling requests of this server",
+      return refuse(one, mcp::rpc::code::method_not_found, "no model of mcpbx answers sampling requests of this server",
                     "\"sampling\" of its entry names none");
     const auto& rule = *known->sampling;
     auto& history = shared_->of(server);
     if (!shared_->count(history, rule.per_minute))
-      return refuse(one, mcp::code::overloaded,
+      return refuse(one, mcp::rpc::code::overloaded,
                     "there were too many sampling requests in the last minute; try again later",
                     "more than " + counted(rule.per_minute, "request") + " in a minute");
     if (history.open >= most_open)
-      return refuse(one, mcp::code::overloaded, "too many sampling requests are open; try again later",
+      return refuse(one, mcp::rpc::code::overloaded, "too many sampling requests are open; try again later",
                     "more than " + counted(most_open, "open request"));
     if (!who_.approves && needs_approval(*settings, one.question))
       return refuse(one, rejected, "the request needs a yes of the user, who cannot be asked",
@@ -209,10 +210,10 @@ class own_answers::handler final : public mcp::question_handler, public std::ena
   void begin(open_question& one, const answer_settings& settings, const sampling_rule& rule, impl::history& history) {
     auto model = settings.models(rule.model);
     if (!model)
-      return refuse(one, mcp::code::internal_error, sentence_of(providers::model_error::kind::configuration),
+      return refuse(one, mcp::rpc::code::internal_error, sentence_of(providers::model_error::kind::configuration),
                     model.error().message);
     auto request = read_sampling(one.question.params, rule.max_tokens, (*model)->api());
-    if (!request) return refuse(one, mcp::code::invalid_params, request.error().message, request.error().message);
+    if (!request) return refuse(one, mcp::rpc::code::invalid_params, request.error().message, request.error().message);
     one.model = std::move(*model);
     one.asked = std::move(*request);
     one.counted = true;
@@ -221,30 +222,31 @@ class own_answers::handler final : public mcp::question_handler, public std::ena
     one.call = one.model->start(one.asked.ask, one);
   }
 
-  static bool needs_approval(const answer_settings& settings, const mcp::server_question& q) {
+  static bool needs_approval(const answer_settings& settings, const mcp::clients::server_question& q) {
     const auto tool = sampling_tool_of(settings.entries, q.server);
-    const calling_run nobody{.rules = {.entries = settings.entries}, .mode = approval_mode::ask, .reachable = false};
-    return !decide(nobody, tool.facts(), q.params).allows();
+    const policy::calling_run nobody{
+        .rules = {.entries = settings.entries}, .mode = stored::approval_mode::ask, .reachable = false};
+    return !policy::decide(nobody, tool.facts(), q.params).allows();
   }
 
   void replied(open_question& one, const providers::model_reply& reply) {
     one.ended = true;
     auto made = sampling_result(reply, one.asked, one.model->id());
-    if (!made) return fail(one, mcp::code::internal_error, made.error().message, made.error().message);
+    if (!made) return fail(one, mcp::rpc::code::internal_error, made.error().message, made.error().message);
     const auto bytes = made->text().size();
-    record(one.question, mcp::call_decision::called, mcp::call_end::result, bytes,
+    record(one.question, mcp::server::call_decision::called, mcp::server::call_end::result, bytes,
            after(one.number, answered(std::move(*made))));
   }
 
   void failed(open_question& one, const providers::model_error& e) {
     one.ended = true;
-    fail(one, mcp::code::internal_error, sentence_of(e.type), e.message);
+    fail(one, mcp::rpc::code::internal_error, sentence_of(e.type), e.message);
   }
 
   // Ends a request that a model was asked.
   void fail(const open_question& one, int code, std::string_view sentence, std::string_view detail) {
     tell(one.question, "failed", detail);
-    record(one.question, mcp::call_decision::called, mcp::call_end::failed, 0,
+    record(one.question, mcp::server::call_decision::called, mcp::server::call_end::failed, 0,
            after(one.number, refusal(code, sentence)));
   }
 
@@ -255,13 +257,13 @@ class own_answers::handler final : public mcp::question_handler, public std::ena
     const auto more = std::exchange(history.not_audited, 0);
     tell(one.question,
          more == 0 ? "was refused" : "was refused (" + std::to_string(more) + " more since the last line)", detail);
-    record(one.question, mcp::call_decision::refused, mcp::call_end::error, 0,
+    record(one.question, mcp::server::call_decision::refused, mcp::server::call_end::error, 0,
            after(one.number, refusal(code, sentence)));
   }
 
-  static void tell(const mcp::server_question& q, std::string_view what, std::string_view detail) {
+  static void tell(const mcp::clients::server_question& q, std::string_view what, std::string_view detail) {
     log::warn(formatted("a sampling request of the tool server \"{}\" {}: {}", q.server, what,
-                        cut_for_log(detail, longest_detail, "…")));
+                        redact::cut_for_log(detail, longest_detail, "…")));
   }
 
   std::function<void()> after(ticket t, call_outcome outcome) {
@@ -271,13 +273,13 @@ class own_answers::handler final : public mcp::question_handler, public std::ena
   }
 
   // Records the request in the audit, then calls `then` in a later turn.
-  void record(const mcp::server_question& q, mcp::call_decision decision, mcp::call_end end, std::size_t bytes,
-              std::function<void()> then) {
+  void record(const mcp::clients::server_question& q, mcp::server::call_decision decision, mcp::server::call_end end,
+              std::size_t bytes, std::function<void()> then) {
     if (!shared_->by.audit) {
       if (then) asio::post(shared_->by.executor, std::move(then));
       return;
     }
-    mcp::finished_call call{std::string(sampling_method), q.server, q.params, decision, end, bytes};
+    mcp::server::finished_call call{std::string(sampling_method), q.server, q.params, decision, end, bytes};
     shared_->by.audit->append(
         {shared_->by.time.wall_ms(), who_.principal, who_.pid, who_.name, who_.run, std::move(call)},
         then ? std::move(then) : [] {});
@@ -292,7 +294,7 @@ class own_answers::handler final : public mcp::question_handler, public std::ena
 own_answers::own_answers(means m) : impl_(std::make_shared<impl>(std::move(m))) {}
 own_answers::~own_answers() = default;
 
-std::shared_ptr<mcp::question_handler> own_answers::handler_for(asker who) {
+std::shared_ptr<mcp::clients::question_handler> own_answers::handler_for(asker who) {
   return std::make_shared<handler>(impl_, std::move(who));
 }
 
@@ -308,22 +310,22 @@ bool own_answers::has_roots_for(std::string_view server) const {
   return known && known->roots;
 }
 
-bool own_answers::lends(const mcp::server_question& q) const {
+bool own_answers::lends(const mcp::clients::server_question& q) const {
   return q.method == roots_method ? has_roots_for(q.server) : answers(q);
 }
 
-bool own_answers::answers(const mcp::server_question& q) const {
+bool own_answers::answers(const mcp::clients::server_question& q) const {
   return q.method == roots_method || (q.method == sampling_method && samples_for(q.server));
 }
 
-tool_facts sampling_tool::facts() const {
+policy::tool_facts sampling_tool::facts() const {
   return {.server = server, .own = sampling_method, .names = {.name = listed}, .may_destroy = false};
 }
 
-sampling_tool sampling_tool_of(const terms_ptr& entries, std::string_view server) {
-  const auto* terms = terms_of(entries, server);
+sampling_tool sampling_tool_of(const policy::terms_ptr& entries, std::string_view server) {
+  const auto* terms = policy::terms_of(entries, server);
   const auto prefix = terms && !terms->naming.prefix.empty() ? terms->naming.prefix : std::string(server);
   return {std::string(server), prefix + "__" + std::string(sampling_method)};
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::answers

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::answers {
 
 /// Method of a server's question, and the name under which `approve` and the audit know it.
 inline constexpr std::string_view sampling_method = "sampling/createMessage";
@@ -28,8 +28,8 @@ class own_answers {
  public:
   struct means {
     boost::asio::any_io_executor executor;
-    time_source& time;  ///< must outlive this object and its handlers
-    audit_log* audit;   ///< records sampling; null: the audit is off
+    time_source& time;        ///< must outlive this object and its handlers
+    audit::audit_log* audit;  ///< records sampling; null: the audit is off
     /// Returns the present settings; never null.
     std::function<std::shared_ptr<const answer_settings>()> settings;
   };
@@ -47,16 +47,16 @@ class own_answers {
     bool approves = false;  ///< the asker itself sees to approvals; else a request that needs one is refused
   };
   /// Returns a handler of questions. Servers get fixed sentences for failures; the log has the details.
-  std::shared_ptr<mcp::question_handler> handler_for(asker who);
+  std::shared_ptr<mcp::clients::question_handler> handler_for(asker who);
   /// Returns true if the server's entry lets a model of ours sample for it.
   bool samples_for(std::string_view server) const;
   /// Returns true if the server's entry has roots.
   bool has_roots_for(std::string_view server) const;
   /// Returns true if mcpbx may declare to a server that such questions are answered: by roots, or by a model that may
   /// sample.
-  bool lends(const mcp::server_question& q) const;
+  bool lends(const mcp::clients::server_question& q) const;
   /// Returns true if a question gets more than a refusal: roots always, sampling where the entry allows it.
-  bool answers(const mcp::server_question& q) const;
+  bool answers(const mcp::clients::server_question& q) const;
 
  private:
   class impl;
@@ -67,9 +67,9 @@ class own_answers {
 /// A sampling request as the rules about tools see it; its facts are views of it.
 struct sampling_tool {
   std::string server, listed;  ///< configured name, and "PREFIX__sampling/createMessage"
-  tool_facts facts() const;
+  policy::tool_facts facts() const;
 };
 /// Returns that of a server of these entries.
-sampling_tool sampling_tool_of(const terms_ptr& entries, std::string_view server);
+sampling_tool sampling_tool_of(const policy::terms_ptr& entries, std::string_view server);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::answers

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::answers {
 
 /// Bounds of one request.
 inline constexpr std::size_t most_sampling_bytes = std::size_t{8} << 20, most_sampling_messages = 1'000,
@@ -26,11 +26,11 @@ struct sampling_request {
 /// Reads the params. `max_tokens`: of the answer, at most. `api`: that of the model, to which tools are adapted.
 /// errc::invalid_argument or errc::limit with a clause for the server: a member of a wrong form, results without their
 /// calls or calls without results, a tool that the API cannot take.
-result<sampling_request> read_sampling(const raw_json& params, std::int64_t max_tokens, std::string_view api);
+result<sampling_request> read_sampling(const json::raw_json& params, std::int64_t max_tokens, std::string_view api);
 
 /// Returns the CreateMessageResult of a reply. `model`: the provider's id of the model. errc::peer: the model refused
 /// to answer, or its answer has nothing to pass on.
-result<raw_json> sampling_result(const providers::model_reply& reply, const sampling_request& asked,
-                                 std::string_view model);
+result<json::raw_json> sampling_result(const providers::model_reply& reply, const sampling_request& asked,
+                                       std::string_view model);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::answers

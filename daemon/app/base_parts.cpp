@@ -9,11 +9,11 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 
-http::client::options http_options() {
-  http::client::options o;
-  o.proxies = http::proxy_rules::of_process();
+http::clients::client::options http_options() {
+  http::clients::client::options o;
+  o.proxies = http::clients::proxy_rules::of_process();
   return o;
 }
 
@@ -27,11 +27,11 @@ void stop_wish::carried_out_by(carrier carry_out) {
   if (!kept_.empty()) carry_out_(std::exchange(kept_, {}));
 }
 
-base_parts::base_parts(const command_line& o, const conf::configuration& config)
-    : log(log_level_of(o, config), 1u << 20, o.log_file) {
-  byte_account::set_limit(byte_limit_of(config));
+base_parts::base_parts(const process::command_line& o, const conf::model::configuration& config)
+    : log(options::log_level_of(o, config), 1u << 20, o.log_file) {
+  byte_account::set_limit(options::byte_limit_of(config));
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) signals.add(number);
   if (!o.log_file.empty()) signals.add(SIGUSR1);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

@@ -15,7 +15,7 @@
 #include <functional>
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 
 /// A request that the daemon stops. Any part may express it; the part that is built last carries it out.
 class stop_wish {
@@ -35,14 +35,14 @@ class stop_wish {
 struct base_parts {
   /// Installs the log, bounds the bytes of requests, and queues the signals in `signals` instead of letting them end
   /// the process.
-  base_parts(const command_line& o, const conf::configuration& config);
+  base_parts(const process::command_line& o, const conf::model::configuration& config);
 
   boost::asio::any_io_executor executor() { return io.get_executor(); }
 
-  log_writer log;
+  process::log_writer log;
   boost::asio::io_context io{1};
-  system_time time{io.get_executor()};
-  system_random random;
+  async::system_time time{io.get_executor()};
+  async::system_random random;
   boost::asio::signal_set signals{io};
   stop_wish stop;
 };
@@ -52,13 +52,13 @@ struct blocking_lanes {
   explicit blocking_lanes(base_parts& base)
       : references(base.executor(), "references"), keys(base.executor(), "keys") {}
 
-  keyed_lanes references;  ///< of tool servers, by server
-  keyed_lanes keys;        ///< of models, by entry
-  lane compute{"compute", 1};
+  async::keyed_lanes references;  ///< of tool servers, by server
+  async::keyed_lanes keys;        ///< of models, by entry
+  async::lane compute{"compute", 1};
 };
 
 /// Returns the options of the HTTP client. Proxies come from the process's variables; the configuration has no keys for
 /// them.
-http::client::options http_options();
+http::clients::client::options http_options();
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

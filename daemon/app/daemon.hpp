@@ -3,10 +3,10 @@
 #include "daemon/app/process/options.hpp"
 #include "mcp/process/keeper/keeper.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 
 /// Runs until the daemon is told to stop. `keeper` was forked before anything else. Returns the exit status: 0, 78 for
 /// a wrong configuration, or 1 if the socket is taken.
-int run_daemon(const command_line& o, mcp::keeper_handle keeper);
+int run_daemon(const process::command_line& o, mcp::keepers::keeper_handle keeper);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

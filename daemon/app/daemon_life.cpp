@@ -18,12 +18,12 @@
 #include <exception>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 namespace {
 
 constexpr milliseconds stop_grace{3'000};  // time for running work to end after the order to stop
 constexpr unsigned whole_stop_s = 8;       // limit of the whole stop, even if a part hangs
-using stop_times = mcp::supervisor_core;
+using stop_times = mcp::supervise::supervisor_core;
 static_assert(stop_grace + stop_times::insist_after + stop_times::force_after <= std::chrono::seconds(whole_stop_s),
               "servers must get their SIGKILL before the daemon ends");
 
@@ -49,8 +49,8 @@ daemon_life::daemon_life(base_parts& base, tool_servers& servers, run_parts& run
 
 int daemon_life::run() {
   forget_program_pages();  // start-up is over, and its memory is no longer needed
-  const int bugs = run_loop(base_.io, [this] { stop("an internal error"); });
-  if (bugs == most_bugs) return 1;  // the stop itself fails; the destructors end the rest
+  const int bugs = process::run_loop(base_.io, [this] { stop("an internal error"); });
+  if (bugs == process::most_bugs) return 1;  // the stop itself fails; the destructors end the rest
   log::info("stopped");
   return bugs == 0 ? 0 : 1;
 }
@@ -65,7 +65,7 @@ void daemon_life::next_signal() {
 
 void daemon_life::on_signal(int number) {
   if (number == SIGHUP) {
-    reload_.ask("SIGHUP", [](const result<reload_report>&) {});  // the log tells the outcome
+    reload_.ask("SIGHUP", [](const result<front::reload_report>&) {});  // the log tells the outcome
   } else if (number == SIGCHLD) {
     servers_.child_ended();
   } else if (number == SIGUSR1) {
@@ -82,8 +82,8 @@ void daemon_life::on_signal(int number) {
 void daemon_life::stop(const std::string& why) {
   if (std::exchange(stopping_, true)) return;
   log::info("stopping: " + why);
-  end_at_the_latest(whole_stop_s);  // the keeper ends the remaining servers
-  notify_service_manager("STOPPING=1");
+  process::end_at_the_latest(whole_stop_s);  // the keeper ends the remaining servers
+  process::notify_service_manager("STOPPING=1");
   ways_in_.begin_closing();
   reload_.stop();
   runs_.left().stop();
@@ -114,4 +114,4 @@ void daemon_life::watch_idle() {
   });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 
 class daemon_life {
  public:
@@ -37,9 +37,9 @@ class daemon_life {
   reloading& reload_;
   entrances& ways_in_;
   milliseconds idle_exit_;
-  watchdog watchdog_;
+  process::watchdog watchdog_;
   std::unique_ptr<timer> idle_timer_;  // null: the daemon does not stop when idle
   bool stopping_ = false;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

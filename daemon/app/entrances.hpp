@@ -18,13 +18,13 @@
 #include <optional>
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 
 /// Open sockets that are not served yet. The Unix socket holds the lock that permits opening the store, so the listener
 /// must outlive all parts that use the store.
 struct open_sockets {
-  std::unique_ptr<mcp::unix_listener> local;
-  std::unique_ptr<mcp::loopback_listener> port;  ///< null: HTTP is served on the Unix socket only
+  std::unique_ptr<mcp::socket::unix_listener> local;
+  std::unique_ptr<mcp::socket::loopback_listener> port;  ///< null: HTTP is served on the Unix socket only
 };
 /// Opens the socket at `path`, or takes the one that systemd passed in, and the port. errc::unavailable: another daemon
 /// holds it.
@@ -34,7 +34,8 @@ class entrances {
  public:
   /// All references but `config` must outlive this object.
   entrances(base_parts& base, blocking_lanes& lanes, tool_servers& servers, run_parts& runs, started_world& world,
-            reloading& reload, open_sockets& sockets, const conf::configuration& config, const std::string& socket);
+            reloading& reload, open_sockets& sockets, const conf::model::configuration& config,
+            const std::string& socket);
 
   /// Accepts callers on the Unix socket.
   void open();
@@ -43,14 +44,14 @@ class entrances {
   /// Stops accepting callers. Present callers stay connected, but their calls are refused.
   void begin_closing();
 
-  front_door& door() noexcept { return door_; }
+  door::front_door& door() noexcept { return door_; }
 
  private:
   open_sockets& sockets_;
-  port_callers port_callers_;
-  live_backend backend_;
-  front_door door_;
-  early_callers early_;
+  callers::port_callers port_callers_;
+  front::live_backend backend_;
+  door::front_door door_;
+  callers::early_callers early_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 namespace {
 
 constexpr milliseconds address_limit{6'000};
@@ -39,7 +39,7 @@ constexpr std::chrono::milliseconds journal_limit{1'500};
 constexpr std::size_t most_addresses = 256;
 
 // Values of variables and files. A program might ask the user something, so none is run.
-class quiet_references final : public conf::reference_source {
+class quiet_references final : public conf::model::reference_source {
  public:
   std::optional<std::string> env(std::string_view name) override { return system_.env(name); }
   result<std::string> file(const std::string& path) override { return system_.file(path); }
@@ -48,21 +48,21 @@ class quiet_references final : public conf::reference_source {
   }
 
  private:
-  system_references system_;
+  references::system_references system_;
 };
 
 // One address and the result for it.
-class trial final : public http::response_events {
+class trial final : public http::clients::response_events {
  public:
   /// Calls `ended` once it has an outcome.
   trial(std::string name, std::function<void()> ended) : name_(std::move(name)), ended_(std::move(ended)) {}
   bool open() const noexcept { return exchange_ && !done_; }
   void unchecked(std::string why) { detail_ = std::move(why); }
-  void start(http::client& client, const std::string& url, http::trust trust) {
+  void start(http::clients::client& client, const std::string& url, http::clients::trust trust) {
     const auto parts = http::parse_url(url);
     if (!parts) return unchecked(parts.error().message);
     shown_ = parts->origin;
-    http::request r;
+    http::clients::request r;
     r.method = "GET";
     // The path and the query may hold a key.
     r.url = parts->socket.empty() ? parts->origin + "/" : parts->origin + ":/";
@@ -74,9 +74,9 @@ class trial final : public http::response_events {
   void on_head(int, const std::vector<http::header>&) override { end("answers", ""); }
   void on_body(std::string_view) override {}
   void on_end() override { end("answers", ""); }
-  void on_failure(http::failure f) override {
+  void on_failure(http::clients::failure f) override {
     if (done_) return;
-    using enum http::stage;
+    using enum http::clients::stage;
     if (f.stage == resolve)
       end("unresolved", f.why.message);
     else if (f.why.code == errc::timed_out)
@@ -88,9 +88,9 @@ class trial final : public http::response_events {
     else
       end("unreachable", f.why.message);
   }
-  void write(json_writer& w) const {
-    w.begin_object().members("name", name_, "address", redactor::redact(shown_), "state", state_);
-    w.filled("detail", redactor::redact(detail_)).end_object();
+  void write(json::json_writer& w) const {
+    w.begin_object().members("name", name_, "address", redact::redactor::redact(shown_), "state", state_);
+    w.filled("detail", redact::redactor::redact(detail_)).end_object();
   }
   void forget() { exchange_.reset(); }
 
@@ -105,36 +105,37 @@ class trial final : public http::response_events {
   std::string_view state_ = "unchecked";
   std::function<void()> ended_;
   bool done_ = false;
-  std::unique_ptr<http::exchange> exchange_;
+  std::unique_ptr<http::clients::exchange> exchange_;
 };
 
-void try_address(trial& t, http::client& client, const std::optional<conf::reference_string>& written,
-                 const std::optional<conf::reference_string>& ca_file, conf::reference_source& source) {
-  const auto url = conf::resolve(*written, source);
+void try_address(trial& t, http::clients::client& client, const std::optional<conf::model::reference_string>& written,
+                 const std::optional<conf::model::reference_string>& ca_file, conf::model::reference_source& source) {
+  const auto url = conf::model::resolve(*written, source);
   if (!url) return t.unchecked(url.error().message);
-  http::trust trust;
+  http::clients::trust trust;
   if (ca_file) {
-    const auto path = conf::resolve(*ca_file, source);
+    const auto path = conf::model::resolve(*ca_file, source);
     if (!path) return t.unchecked(path.error().message);
-    trust.ca_file = conf::under_home(*path, source.env("HOME").value_or("/"));
+    trust.ca_file = conf::model::under_home(*path, source.env("HOME").value_or("/"));
   }
   t.start(client, *url, std::move(trust));
 }
 
-void write_trials(json_writer& w, std::string_view key, const std::list<trial>& trials) {
+void write_trials(json::json_writer& w, std::string_view key, const std::list<trial>& trials) {
   w.key(key).begin_array();
   for (const auto& t : trials) t.write(w);
   w.end_array();
 }
 
-void write_journal(json_writer& w, const conf::configuration& config, const start_values& values) {
-  const auto path = sqlite_path(config, values, conf::environment_for_places());
+void write_journal(json::json_writer& w, const conf::model::configuration& config,
+                   const references::start_values& values) {
+  const auto path = journals::sqlite_path(config, values, conf::environment_for_places());
   w.key("journal").begin_object();
   if (!path || path->empty()) {
     w.member("state", "none").end_object();
     return;
   }
-  const auto checked = check_sqlite_file(*path, journal_limit);
+  const auto checked = sqlite::check_sqlite_file(*path, journal_limit);
   w.member("path", *path);
   if (checked)
     w.member("state", "good");
@@ -143,7 +144,7 @@ void write_journal(json_writer& w, const conf::configuration& config, const star
                       : checked.error().code == errc::unavailable ? "in_use"
                       : checked.error().code == errc::not_found   ? "none"
                                                                   : "unchecked")
-        .member("detail", redactor::redact(checked.error().message));
+        .member("detail", redact::redactor::redact(checked.error().message));
   w.end_object();
 }
 
@@ -157,17 +158,17 @@ void write_all_of(const std::string& text) {
 
 }  // namespace
 
-int examine(const command_line& o) {
+int examine(const process::command_line& o) {
   const auto loaded = load_configuration(o);
   if (!loaded.ok()) return exit_configuration;
   const auto& config = loaded.config;
   quiet_references source;
-  const start_values values(config, source, [] { return std::chrono::steady_clock::now(); });
+  const references::start_values values(config, source, [] { return std::chrono::steady_clock::now(); });
 
   boost::asio::io_context context;
-  system_time time(context.get_executor());
-  lane compute("compute", 1);
-  http::client client(context.get_executor(), time, compute, http_options());
+  async::system_time time(context.get_executor());
+  async::lane compute("compute", 1);
+  http::clients::client client(context.get_executor(), time, compute, http_options());
   std::list<trial> models, servers;
   // Connections that are kept for more requests would keep the loop busy, so end it after the last outcome.
   const auto ended = [&] {
@@ -175,12 +176,12 @@ int examine(const command_line& o) {
     if (std::ranges::none_of(models, open) && std::ranges::none_of(servers, open)) context.stop();
   };
   for (const auto& e : config.models) {
-    if (e.api == conf::model_api::rehearsal || e.api == conf::model_api::replay) continue;
+    if (e.api == conf::model::model_api::rehearsal || e.api == conf::model::model_api::replay) continue;
     if (models.size() >= most_addresses) break;
     auto& t = models.emplace_back(e.name, ended);
-    const auto base = base_url_of(e, values);
+    const auto base = models::base_url_of(e, values);
     if (base)
-      try_address(t, client, conf::reference_string{*base, "", false}, e.ca_file, source);
+      try_address(t, client, conf::model::reference_string{*base, "", false}, e.ca_file, source);
     else
       t.unchecked(base.error().message);
   }
@@ -193,7 +194,7 @@ int examine(const command_line& o) {
     for (auto& t : *all) t.forget();
 
   std::string text;
-  json_writer w(text);
+  json::json_writer w(text);
   w.begin_object();
   write_trials(w, "models", models);
   write_trials(w, "servers", servers);
@@ -204,4 +205,4 @@ int examine(const command_line& o) {
   ::_exit(0);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

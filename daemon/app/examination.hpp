@@ -3,12 +3,12 @@
 #pragma once
 #include "daemon/app/process/options.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 
 /// Prints one JSON object: `{"models": [{"name", "address", "state", "detail"?}], "servers": [the same], "journal":
 /// {"path", "state", "detail"?}}`. `state` of an address is answers, unresolved, unreachable, certificate, slow or
 /// unchecked; of a journal good, damaged, in_use, unchecked or none. Takes 8 s at most unless a disk does not answer.
 /// Returns 0, or exit_configuration without a usable configuration.
-int examine(const command_line& o);
+int examine(const process::command_line& o);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

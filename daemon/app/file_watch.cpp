@@ -16,7 +16,7 @@
 #include <system_error>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 namespace {
 
 constexpr std::uint32_t all_changes =
@@ -36,7 +36,7 @@ std::vector<std::string> folders_of(const std::vector<std::string>& files) {
 
 }  // namespace
 
-file_watch::file_watch(const boost::asio::any_io_executor& executor, time_source& time, lane& disk,
+file_watch::file_watch(const boost::asio::any_io_executor& executor, time_source& time, async::lane& disk,
                        std::function<void()> changed)
     : executor_(executor), time_(time), disk_(disk), changed_(std::move(changed)), timer_(time.make_timer()) {}
 
@@ -62,7 +62,7 @@ file_watch::opened file_watch::open(const std::vector<std::string>& files) {
     failed("files");
     return got;
   }
-  got.events = std::make_shared<mcp::unique_fd>(fd);
+  got.events = std::make_shared<mcp::process::unique_fd>(fd);
   for (const auto& folder : folders_of(files))
     if (::inotify_add_watch(fd, folder.c_str(), all_changes) < 0) failed(folder);
   return got;
@@ -117,4 +117,4 @@ void file_watch::heard() {
   });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

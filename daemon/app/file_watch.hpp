@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 
 class file_watch {
  public:
@@ -24,7 +24,7 @@ class file_watch {
   /// Calls `changed` in a turn of its own after something happened in the folders, when those that have the names by
   /// then are watched. `time` must outlive this object. The folders are looked up on `disk`, as a network mount may
   /// keep that for ever; it must be joined before the executor ends.
-  file_watch(const boost::asio::any_io_executor& executor, time_source& time, lane& disk,
+  file_watch(const boost::asio::any_io_executor& executor, time_source& time, async::lane& disk,
              std::function<void()> changed);
   /// `changed` is not called any more.
   ~file_watch();
@@ -38,7 +38,7 @@ class file_watch {
  private:
   /// An inotify descriptor, and the folders that it does not watch, with the reasons.
   struct opened {
-    std::shared_ptr<mcp::unique_fd> events;
+    std::shared_ptr<mcp::process::unique_fd> events;
     std::vector<std::string> failures;
   };
   static opened open(const std::vector<std::string>& files);
@@ -49,7 +49,7 @@ class file_watch {
 
   boost::asio::any_io_executor executor_;
   time_source& time_;
-  lane& disk_;
+  async::lane& disk_;
   std::function<void()> changed_;
   std::unique_ptr<timer> timer_;
   std::vector<std::string> files_;
@@ -62,4 +62,4 @@ class file_watch {
   std::shared_ptr<file_watch*> self_ = std::make_shared<file_watch*>(this);
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

@@ -19,17 +19,17 @@
 #include <filesystem>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 namespace {
 
 constexpr std::size_t least_token = 16, most_token = 4096;
 
-result<std::string> token_path(const conf::configuration& config, const start_values& values,
+result<std::string> token_path(const conf::model::configuration& config, const references::start_values& values,
                                const conf::environment& env) {
   if (config.http.token_file) {
     auto named = values.value(*config.http.token_file);
     if (!named) return named;
-    return conf::under_home(*named, env.filled("HOME").value_or("/"));
+    return conf::model::under_home(*named, env.filled("HOME").value_or("/"));
   }
   // Prefers the folder of the configuration. The machine's configuration lies where users cannot write, so the user's
   // own folder is used.
@@ -47,7 +47,7 @@ result<std::string> new_token(const std::string& path) {
     return fail(errc::io, "the system gave no random numbers for a token");
   std::string token;
   for (const auto b : bytes) token += hex(b, 2);
-  if (auto written = replace_state_file(path, token + "\n"); !written) return std::unexpected(written.error());
+  if (auto written = guard::replace_state_file(path, token + "\n"); !written) return std::unexpected(written.error());
   return token;
 }
 
@@ -64,7 +64,7 @@ result<void> check_private(const std::string& path) {
 
 // Returns the content of the token file, or nothing if the file does not exist.
 result<std::optional<std::string>> token_there(const std::string& path) {
-  const auto text = read_state_file(path, most_token);
+  const auto text = guard::read_state_file(path, most_token);
   if (!text) return std::unexpected(text.error());
   if (!*text) return std::nullopt;
   if (auto good = check_private(path); !good) return std::unexpected(good.error());
@@ -82,9 +82,9 @@ result<std::string> token_in(const std::string& path) {
   auto there = token_there(path);
   if (!there) return std::unexpected(there.error());
   if (*there) return std::move(**there);
-  if (auto made = make_folder_of(path); !made) return std::unexpected(made.error());
+  if (auto made = guard::make_folder_of(path); !made) return std::unexpected(made.error());
   // Locks, so that two daemons starting at once create one token.
-  auto lock = state_lock::take(path);
+  auto lock = guard::state_lock::take(path);
   if (!lock) return std::unexpected(lock.error());
   there = token_there(path);
   if (!there) return std::unexpected(there.error());
@@ -93,33 +93,36 @@ result<std::string> token_in(const std::string& path) {
 
 }  // namespace
 
-result<std::optional<http_port>> http_port_of(const conf::configuration& config, const start_values& values,
-                                              const conf::environment& env, std::string_view flag) {
+result<std::optional<http_port>> http_port_of(const conf::model::configuration& config,
+                                              const references::start_values& values, const conf::environment& env,
+                                              std::string_view flag) {
   http_port port;
   port.address = flag;
   if (flag.empty()) {
     if (!config.http.address) return std::nullopt;
     auto address = values.value(*config.http.address);
     if (!address) return std::unexpected(address.error());
-    const auto& form = conf::forms::loopback_address;
+    const auto& form = conf::model::forms::loopback_address;
     if (!form.accepts(*address)) {
       // Omits the value if it may come from a secret.
-      const auto got = conf::refers_to_secret(*config.http.address) ? "" : ", got " + json_quoted(printable(*address));
+      const auto got = conf::model::refers_to_secret(*config.http.address)
+                           ? ""
+                           : ", got " + json::json_quoted(redact::printable(*address));
       return fail(errc::config,
                   "http.address: expected " + std::string(form.says) + got + "; " + std::string(form.mend));
     }
     port.address = std::move(*address);
   }
   port.rules.on_port = true;
-  if (config.http.auth == conf::http_auth::none) return port;
+  if (config.http.auth == conf::model::http_auth::none) return port;
   auto path = token_path(config, values, env);
   if (!path) return std::unexpected(path.error());
   auto token = token_in(*path);
   if (!token) return std::unexpected(token.error());
-  redactor::add(secret(*token));
+  redact::redactor::add(redact::secret(*token));
   port.rules.token = std::move(*token);
   port.token_file = std::move(*path);
   return port;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

@@ -10,18 +10,19 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 
 struct http_port {
-  std::string address;     ///< HOST:PORT
-  http_rules rules;        ///< the conditions for requests on the port
-  std::string token_file;  ///< path of the token file, or ""
+  std::string address;      ///< HOST:PORT
+  front::http_rules rules;  ///< the conditions for requests on the port
+  std::string token_file;   ///< path of the token file, or ""
 };
 
 /// Returns the port that `--http` (`flag`, or "") or the configuration asks for, or nothing. Reads the token, or
 /// creates one (64 hexadecimal digits, mode 0600) if the file is missing, and registers it as a secret. errc::config: a
 /// value cannot be resolved, others may read the token file, or it holds no token.
-result<std::optional<http_port>> http_port_of(const conf::configuration& config, const start_values& values,
-                                              const conf::environment& env, std::string_view flag);
+result<std::optional<http_port>> http_port_of(const conf::model::configuration& config,
+                                              const references::start_values& values, const conf::environment& env,
+                                              std::string_view flag);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

@@ -16,7 +16,7 @@
 #include <optional>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 namespace {
 
 template <class T>
@@ -44,16 +44,17 @@ text_list texts_of(std::vector<conf::read_source> read) {
 }
 
 /// Returns what the command line decides in place of the files.
-std::vector<conf::view_override> overrides_of(const command_line& o) {
-  std::vector<conf::view_override> out;
-  if (!o.http.empty()) out.push_back({{"http", "address"}, json_quoted(o.http)});
-  if (o.log_level) out.push_back({{"log", "level"}, json_quoted(log::to_string(*o.log_level))});
+std::vector<conf::show::view_override> overrides_of(const process::command_line& o) {
+  std::vector<conf::show::view_override> out;
+  if (!o.http.empty()) out.push_back({{"http", "address"}, json::json_quoted(o.http)});
+  if (o.log_level) out.push_back({{"log", "level"}, json::json_quoted(log::to_string(*o.log_level))});
   return out;
 }
 
 }  // namespace
 
-std::vector<std::string> waiting_for_start(const conf::configuration& at_start, const conf::configuration& now) {
+std::vector<std::string> waiting_for_start(const conf::model::configuration& at_start,
+                                           const conf::model::configuration& now) {
   std::vector<std::string> keys;
   const auto differs = [&](std::string_view key, bool different) {
     if (different) keys.emplace_back(key);
@@ -78,14 +79,14 @@ std::vector<std::string> waiting_for_start(const conf::configuration& at_start, 
 
 /// A reading of all files: a snapshot and its world, or the errors.
 struct reloading::outcome {
-  configuration_ptr read;
+  references::configuration_ptr read;
   std::optional<started_world> world;
   text_list texts;
   std::string errors;
 };
 
-reloading::reloading(base_parts& base, const command_line& o, current_configuration& current, started_world& world,
-                     std::vector<conf::read_source> read)
+reloading::reloading(base_parts& base, const process::command_line& o, references::current_configuration& current,
+                     started_world& world, std::vector<conf::read_source> read)
     : base_(base),
       options_(o),
       current_(current),
@@ -105,7 +106,7 @@ reloading::~reloading() {
   stop();
 }
 
-void reloading::ask(const std::string& why, reload_answer then) {
+void reloading::ask(const std::string& why, front::reload_answer then) {
   if (stopped_) return then(fail(errc::unavailable, "mcpbx is stopping"));
   auto& waiting = busy_ ? next_ : reading_;
   if (waiting.size() >= most_waiting)
@@ -118,14 +119,14 @@ void reloading::ask(const std::string& why, reload_answer then) {
 void reloading::begin() {
   busy_ = true;
   log::info("reading the configuration again: " + why_);
-  notify_service_manager("RELOADING=1\nMONOTONIC_USEC=" + monotonic_us());
+  process::notify_service_manager("RELOADING=1\nMONOTONIC_USEC=" + monotonic_us());
   auto posted = lane_.post(
       [self = std::weak_ptr(self_), executor = base_.executor(), o = options_, idle_exit = world_.exits_when_idle()] {
         outcome read;
         auto loaded = load_configuration(o);
         if (loaded.ok()) {
           read.world.emplace(conf::environment_for_places(), files_of(o), loaded.config, loaded.read, idle_exit);
-          read.read = std::make_shared<const configuration_snapshot>(std::move(loaded.config));
+          read.read = std::make_shared<const references::configuration_snapshot>(std::move(loaded.config));
           read.texts = texts_of(std::move(loaded.read));
         } else {
           read.errors = loaded.error_text();
@@ -143,7 +144,7 @@ void reloading::begin() {
 void reloading::take(outcome read) {
   if (stopped_) return;
   const auto told = put_in_force(read);
-  notify_service_manager("READY=1");
+  process::notify_service_manager("READY=1");
   busy_ = false;
   // Requests that came meanwhile want what the files say by now.
   auto waiting = std::exchange(reading_, std::exchange(next_, {}));
@@ -155,7 +156,7 @@ void reloading::take(outcome read) {
   }
 }
 
-result<reload_report> reloading::put_in_force(outcome& read) {
+result<front::reload_report> reloading::put_in_force(outcome& read) {
   if (!read.read) {
     const auto why =
         "the configuration is wrong, and the one before stays in force:\n" + std::string(trimmed(read.errors));
@@ -163,14 +164,14 @@ result<reload_report> reloading::put_in_force(outcome& read) {
     return fail(errc::config, why);
   }
   const auto& config = read.read->config;
-  log::set_threshold(log_level_of(options_, config));
-  byte_account::set_limit(byte_limit_of(config));
+  log::set_threshold(options::log_level_of(options_, config));
+  byte_account::set_limit(options::byte_limit_of(config));
   current_.replace(read.read);
   world_ = std::move(*read.world);
   texts_ = std::move(read.texts);
   watch();
   if (carry_out_) carry_out_(read.read);
-  reload_report report{config.sources, waiting_for_start(at_start_->config, config), {}};
+  front::reload_report report{config.sources, waiting_for_start(at_start_->config, config), {}};
   for (const auto& n : config.notices) {
     log::warn(n.text());
     report.notices.push_back(n.text());
@@ -181,16 +182,16 @@ result<reload_report> reloading::put_in_force(outcome& read) {
   return report;
 }
 
-void reloading::tell(config_answer then) {
+void reloading::tell(front::config_answer then) {
   if (stopped_) return then(fail(errc::unavailable, "mcpbx is stopping"));
   if (telling_.size() >= most_waiting) return then(fail(errc::limit, "too many requests wait for the configuration"));
   telling_.push_back(std::move(then));
   if (telling_.size() > 1) return;
   auto posted = lane_.post(
       [self = std::weak_ptr(self_), executor = base_.executor(), texts = texts_, overrides = overrides_of(options_)] {
-        auto view = conf::config_view(*texts, conf::environment_for_places(), overrides);
+        auto view = conf::show::config_view(*texts, conf::environment_for_places(), overrides);
         boost::asio::post(executor, [self, view = std::move(view)] {
-          if (const auto here = self.lock()) (*here)->told(raw_json::own(view));
+          if (const auto here = self.lock()) (*here)->told(json::raw_json::own(view));
         });
       });
   if (posted) return;
@@ -199,11 +200,11 @@ void reloading::tell(config_answer then) {
   });
 }
 
-void reloading::told(result<raw_json> view) {
+void reloading::told(result<json::raw_json> view) {
   if (view) {
     const auto& config = current_.snapshot()->config;
     std::string json;
-    json_writer out(json);
+    json::json_writer out(json);
     const auto list = [&](std::string_view key, const std::vector<std::string>& texts) {
       out.key(key).begin_array();
       for (const auto& t : texts) out.value(t);
@@ -211,10 +212,10 @@ void reloading::told(result<raw_json> view) {
     };
     out.begin_object();
     list("files", config.sources);
-    out.member("config", find_member(*view, "config")).member("origins", find_member(*view, "origins"));
+    out.member("config", json::find_member(*view, "config")).member("origins", json::find_member(*view, "origins"));
     list("fromNextStart", waiting_for_start(at_start_->config, config));
     out.end_object();
-    view = raw_json::own(json);
+    view = json::raw_json::own(json);
   }
   const auto self = std::weak_ptr(self_);
   for (const auto& then : std::exchange(telling_, {})) {
@@ -232,7 +233,7 @@ void reloading::follow_change() {
       [this](const std::vector<std::string>& changed) {
         following_ = false;
         const bool again = std::exchange(follows_again_, false);
-        if (!changed.empty()) return ask("a file has changed", [](const result<reload_report>&) {});
+        if (!changed.empty()) return ask("a file has changed", [](const result<front::reload_report>&) {});
         if (again) follow_change();
       },
       nullptr);
@@ -290,4 +291,4 @@ void reloading::stop() {
   for (const auto& [number, waits] : std::exchange(looks_, {})) waits.then({});
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

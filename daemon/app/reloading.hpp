@@ -18,10 +18,11 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 
 /// Returns the keys whose values hold from the daemon's start to its end, and differ between two configurations.
-std::vector<std::string> waiting_for_start(const conf::configuration& at_start, const conf::configuration& now);
+std::vector<std::string> waiting_for_start(const conf::model::configuration& at_start,
+                                           const conf::model::configuration& now);
 
 class reloading {
  public:
@@ -29,12 +30,12 @@ class reloading {
   static constexpr std::size_t most_waiting = 1'024;
   static constexpr milliseconds look_limit{1'000};
   /// Makes the parts of the daemon follow a snapshot, in one turn.
-  using follow = std::function<void(const configuration_ptr&)>;
+  using follow = std::function<void(const references::configuration_ptr&)>;
 
   /// All references must outlive this object. `world` is what the daemon began with, made of `read`; a reload replaces
   /// both.
-  reloading(base_parts& base, const command_line& o, current_configuration& current, started_world& world,
-            std::vector<conf::read_source> read = {});
+  reloading(base_parts& base, const process::command_line& o, references::current_configuration& current,
+            started_world& world, std::vector<conf::read_source> read = {});
   ~reloading();
   reloading(const reloading&) = delete;
   reloading& operator=(const reloading&) = delete;
@@ -45,10 +46,10 @@ class reloading {
   /// Reads the files on a lane of its own and, if all of them are right, puts what they say in force. Calls `then`
   /// once, in a later turn or, with errc::limit or errc::unavailable, at once. While the files are being read, further
   /// requests wait for one more reading together, since what they want may have been written after the first began.
-  void ask(const std::string& why, reload_answer then);
+  void ask(const std::string& why, front::reload_answer then);
   /// Tells the configuration in force as `{files, config, origins, fromNextStart}` (conf/show/config_view.hpp), made on
   /// the lane of the readings. Calls `then` once as ask() does.
-  void tell(config_answer then);
+  void tell(front::config_answer then);
   /// Looks on the lane of the readings for files that have changed since they were read. Calls `then` once, in a later
   /// turn or at once, with none if the files do not answer in time. Looks that come while one is under way are answered
   /// by one more, together.
@@ -60,8 +61,8 @@ class reloading {
   struct outcome;
   void begin();
   void take(outcome read);
-  result<reload_report> put_in_force(outcome& read);
-  void told(result<raw_json> view);
+  result<front::reload_report> put_in_force(outcome& read);
+  void told(result<json::raw_json> view);
   void follow_change();
   void add_look(std::function<void(const std::vector<std::string>&)> then, std::unique_ptr<timer> limit);
   void begin_look();
@@ -70,17 +71,17 @@ class reloading {
   void watch();
 
   base_parts& base_;
-  const command_line& options_;
-  current_configuration& current_;
+  const process::command_line& options_;
+  references::current_configuration& current_;
   started_world& world_;
   follow carry_out_;
-  const configuration_ptr at_start_;
-  std::string why_;                            // of the next reading
-  std::vector<reload_answer> reading_, next_;  // callers of this reading and of the next one
+  const references::configuration_ptr at_start_;
+  std::string why_;                                   // of the next reading
+  std::vector<front::reload_answer> reading_, next_;  // callers of this reading and of the next one
   bool busy_ = false, stopped_ = false;
   // The files in force, shared with the lane.
   std::shared_ptr<const std::vector<conf::source_text>> texts_;
-  std::vector<config_answer> telling_;
+  std::vector<front::config_answer> telling_;
   struct waiting_look {
     std::function<void(const std::vector<std::string>&)> then;
     std::unique_ptr<timer> limit;  // null: it waits as long as the files do
@@ -91,7 +92,7 @@ class reloading {
   bool following_ = false, follows_again_ = false;  // the watch has asked for a look, and has seen more since
   file_watch watch_;
   std::shared_ptr<reloading*> self_ = std::make_shared<reloading*>(this);  // ends answers of the lane
-  lane lane_{"configuration", 1};
+  async::lane lane_{"configuration", 1};
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

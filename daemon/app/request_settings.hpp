@@ -10,35 +10,35 @@
 
 #include <memory>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 
 /// Settings of one snapshot. Requests may keep the members beyond the life of the struct.
 struct request_settings {
-  request_settings(configuration_ptr from, model_surroundings around);
+  request_settings(references::configuration_ptr from, models::model_surroundings around);
 
-  configuration_ptr from;
-  std::shared_ptr<model_set> models;
-  std::shared_ptr<run_configuration> runs;
-  std::shared_ptr<const chat_defaults> chat;
-  std::shared_ptr<const answer_settings> answers;
+  references::configuration_ptr from;
+  std::shared_ptr<models::model_set> models;
+  std::shared_ptr<run::run_configuration> runs;
+  std::shared_ptr<const chat::chat_defaults> chat;
+  std::shared_ptr<const answers::answer_settings> answers;
   /// Rules for calls that callers make themselves. Destructive tools need an approval if the default settings cannot be
   /// made.
-  approval_rules direct_calls;
+  policy::approval_rules direct_calls;
 };
 
 /// The settings of the present snapshot.
 class present_settings {
  public:
   /// `current` and all references in `around` must outlive this object.
-  present_settings(const current_configuration& current, model_surroundings around);
+  present_settings(const references::current_configuration& current, models::model_surroundings around);
 
   /// Returns the same object until the configuration is replaced; never null.
   std::shared_ptr<const request_settings> get();
 
  private:
-  const current_configuration& current_;
-  model_surroundings around_;
+  const references::current_configuration& current_;
+  models::model_surroundings around_;
   std::shared_ptr<const request_settings> made_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

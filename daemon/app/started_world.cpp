@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 namespace {
 
 // Variables that differ in every terminal.
@@ -40,7 +40,7 @@ std::vector<std::string> variables_in(std::string_view text) {
   return names;
 }
 
-started_world::started_world(conf::environment env, conf::file_options files, const conf::configuration& config,
+started_world::started_world(conf::environment env, conf::file_options files, const conf::model::configuration& config,
                              const std::vector<conf::read_source>& read, bool idle_exit)
     : idle_exit_(idle_exit), files_(std::make_shared<read_files>(std::move(env), std::move(files), read)) {
   for (const auto& r : read) {
@@ -48,7 +48,7 @@ started_world::started_world(conf::environment env, conf::file_options files, co
     for (auto& name : variables_in(r.text)) variables_.push_back(std::move(name));
   }
   for (const auto& s : config.servers) variables_.insert(variables_.end(), s.pass_env.begin(), s.pass_env.end());
-  if (std::ranges::all_of(config.models, &conf::model_entry::built_in))
+  if (std::ranges::all_of(config.models, &conf::model::model_entry::built_in))
     variables_.insert(variables_.end(), {"ANTHROPIC_API_KEY", "OPENAI_API_KEY"});
   std::ranges::sort(variables_);
   variables_.erase(std::ranges::unique(variables_).begin(), variables_.end());
@@ -82,7 +82,7 @@ std::vector<std::string> read_files::changed() {
   return changed;
 }
 
-void started_world::tell(json_writer& out, const std::vector<std::string>& changed) const {
+void started_world::tell(json::json_writer& out, const std::vector<std::string>& changed) const {
   const auto list = [&](std::string_view key, const std::vector<std::string>& values) {
     out.key(key).begin_array();
     for (const auto& v : values) out.value(v);
@@ -94,4 +94,4 @@ void started_world::tell(json_writer& out, const std::vector<std::string>& chang
   list("variables", variables_);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 
 /// Files as they were when they were read. For one thread at a time: looks block, on a dead mount for ever.
 class read_files {
@@ -38,7 +38,7 @@ class read_files {
 class started_world {
  public:
   /// `read` are the files of `config` as they were when they were read.
-  started_world(conf::environment env, conf::file_options files, const conf::configuration& config,
+  started_world(conf::environment env, conf::file_options files, const conf::model::configuration& config,
                 const std::vector<conf::read_source>& read, bool idle_exit);
 
   /// Returns the files, for a look on a lane.
@@ -48,7 +48,7 @@ class started_world {
   /// Returns the variables that the configuration or its defaults refer to.
   const std::vector<std::string>& variables() const noexcept { return variables_; }
   /// Writes the members of hello about files and variables. `changed` is what a look at the files has told.
-  void tell(json_writer& out, const std::vector<std::string>& changed) const;
+  void tell(json::json_writer& out, const std::vector<std::string>& changed) const;
 
  private:
   bool idle_exit_;
@@ -59,4 +59,4 @@ class started_world {
 /// Returns the names in `${env:NAME}`, `${NAME}` and `${NAME:-…}` of a text.
 std::vector<std::string> variables_in(std::string_view text);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

@@ -20,23 +20,23 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::app {
 
 class tool_servers {
  public:
   /// All references but `config` must outlive this object.
-  tool_servers(base_parts& base, blocking_lanes& lanes, http::client& client, const conf::configuration& config,
-               mcp::keeper_handle keeper);
+  tool_servers(base_parts& base, blocking_lanes& lanes, http::clients::client& client,
+               const conf::model::configuration& config, mcp::keepers::keeper_handle keeper);
 
   /// Calls `listed` once, when the first tools are in the catalog.
   void when_listed(std::function<void()> listed);
   /// Runs the servers of the configuration, and no others (supervisor::apply).
-  void apply(const conf::configuration& config);
+  void apply(const conf::model::configuration& config);
 
   /// Returns the name of the tool server behind a connection, or "" for another program. A process below the keeper
   /// belongs to a tool server, whose entry decides; errc::unavailable: the caller is refused.
-  result<std::string> admit(const mcp::peer_credentials& peer);
-  mcp::process_owner owner_of(pid_t pid) const { return keeper_.owner_of(pid); }
+  result<std::string> admit(const mcp::socket::peer_credentials& peer);
+  mcp::keepers::process_owner owner_of(pid_t pid) const { return keeper_.owner_of(pid); }
   /// Returns true if the process is below the keeper, and may belong to a server whose start the keeper has yet to
   /// report.
   bool is_not_known_yet(pid_t pid) const;
@@ -47,30 +47,30 @@ class tool_servers {
   void shut_down() { keeper_.shut_down(); }
 
   /// Returns the book with the last lines of a server's stderr, or null if there is none.
-  std::shared_ptr<mcp::stderr_lines> stderr_of(const std::string& server) const;
+  std::shared_ptr<mcp::clients::stderr_lines> stderr_of(const std::string& server) const;
 
-  mcp::supervisor& supervisor() noexcept { return servers_; }
-  pin_guard& pins() noexcept { return pins_; }
-  daemon::logins& logins() noexcept { return logins_; }
-  tool_source& tools() noexcept { return tools_; }
+  mcp::supervise::supervisor& supervisor() noexcept { return servers_; }
+  pins::pin_guard& pins() noexcept { return pins_; }
+  logins::logins& logins() noexcept { return logins_; }
+  tools::tool_source& tools() noexcept { return tools_; }
 
  private:
-  server_means means();
-  void tokens_changed(const login_entry& entry, bool held);
+  options::server_means means();
+  void tokens_changed(const logins::login_entry& entry, bool held);
 
   base_parts& base_;
-  keyed_lanes& references_;
-  http::client& client_;
-  std::shared_ptr<mcp::remote_verdicts> verdicts_ = std::make_shared<mcp::remote_verdicts>();
-  mcp::keeper keeper_;
-  last_stranger last_stranger_;
-  stray_reaper strays_;
-  pin_guard pins_;
-  daemon::logins logins_;  // before the servers, whose connections use it
-  mcp::stderr_books books_;
-  mcp::supervisor servers_;
-  mcp::supervisor::subscription first_tools_;
-  supervised_tools tools_;
+  async::keyed_lanes& references_;
+  http::clients::client& client_;
+  std::shared_ptr<mcp::remote::remote_verdicts> verdicts_ = std::make_shared<mcp::remote::remote_verdicts>();
+  mcp::keepers::keeper keeper_;
+  callers::last_stranger last_stranger_;
+  process::stray_reaper strays_;
+  pins::pin_guard pins_;
+  logins::logins logins_;  // before the servers, whose connections use it
+  mcp::clients::stderr_books books_;
+  mcp::supervise::supervisor servers_;
+  mcp::supervise::supervisor::subscription first_tools_;
+  tools::supervised_tools tools_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::app

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::program {
 namespace {
 
 // The text below the options in `mcpbx --help`; the names of verbs that come later stand between its two parts.
@@ -59,7 +59,7 @@ Colours and the live status line appear on a terminal only; NO_COLOR turns colou
 std::string page_below_options() {
   std::string page(page_to_later_verbs);
   std::string_view before;
-  for (const auto& v : later_verbs()) {
+  for (const auto& v : verbs::later_verbs()) {
     page.append(before).append(v.name);
     before = ", ";
   }
@@ -77,14 +77,14 @@ std::shared_ptr<CLI::Formatter> make_formatter() {
 }
 
 // Answers verbs that are known but not here yet, and unknown words, before CLI11 gives its general message.
-int unknown_verb(terminal& screen, const std::string& word) {
-  for (const auto& v : later_verbs())
-    if (v.name == word) return not_yet(screen, "`mcpbx " + word + "` (" + std::string(v.what) + ")");
+int unknown_verb(terminals::terminal& screen, const std::string& word) {
+  for (const auto& v : verbs::later_verbs())
+    if (v.name == word) return verbs::not_yet(screen, "`mcpbx " + word + "` (" + std::string(v.what) + ")");
   std::vector<std::string_view> known;
-  for (const auto& v : all_verbs()) known.emplace_back(v.name);
+  for (const auto& v : verbs::all_verbs()) known.emplace_back(v.name);
   known.insert(known.end(), {"help", "--version"});
   screen.error("there is no verb `" + word + "`" + did_you_mean(word, known) + "; `mcpbx help` lists them");
-  return usage;
+  return terminals::usage;
 }
 
 // Declares the options and the pages of all verbs. Parsing writes the verb's exit status to `code`, and the verb that
@@ -112,7 +112,7 @@ void declare(CLI::App& app, context& c, int& code, std::string& about) {
     page->footer(std::string(more));  // before verbs of its own, which take it over
     return page;
   };
-  for (const auto& v : all_verbs()) {
+  for (const auto& v : verbs::all_verbs()) {
     auto* page = add_page(v.name, v.summary, v.more);
     page->callback([&code, &c, name = v.name, act = v.declare(*page)] {
       c.screen->helped_by("see `mcpbx " + std::string(name) + " --help`");
@@ -134,10 +134,10 @@ std::string given(const std::vector<std::string>& words, std::string_view option
 // Answers `mcpbx __complete SHELL …`, which the scripts of `mcpbx completion` run: for bash the line up to the cursor,
 // for the others the words behind the program's name. Never fails, since nobody reads why.
 int complete(const CLI::App& app, std::string_view shell, std::vector<std::string> words) {
-  auto kind = shell_kind::bash;
+  auto kind = completion::shell_kind::bash;
   bool in_quotes = false;
   if (shell == "bash") {
-    auto line = split_for_bash(words.empty() ? "" : words.front());
+    auto line = completion::split_for_bash(words.empty() ? "" : words.front());
     in_quotes = line.in_quotes;
     words = std::move(line.words);
     // Variables may stand before the program.
@@ -145,18 +145,19 @@ int complete(const CLI::App& app, std::string_view shell, std::vector<std::strin
         std::ranges::find_if(words, [](const std::string& w) { return w == "mcpbx" || w.ends_with("/mcpbx"); });
     words.erase(words.begin(), program == words.end() ? words.begin() + 1 : program + 1);
   } else {
-    kind = shell == "zsh" ? shell_kind::zsh : shell_kind::fish;
+    kind = shell == "zsh" ? completion::shell_kind::zsh : completion::shell_kind::fish;
   }
-  const auto choice = choice_for(app, words, [](std::string_view verb) -> std::span<const std::string_view> {
-    for (const auto& v : all_verbs())
-      if (v.name == verb) return v.actions;
-    return {};
-  });
-  place p;
+  const auto choice =
+      completion::choice_for(app, words, [](std::string_view verb) -> std::span<const std::string_view> {
+        for (const auto& v : verbs::all_verbs())
+          if (v.name == verb) return v.actions;
+        return {};
+      });
+  link::place p;
   p.socket = given(words, "--socket");
-  const auto names = live_names(p, choice.names, choice.begun);
-  write_all(STDOUT_FILENO, completion_lines(choice, names, kind, in_quotes));
-  return done;
+  const auto names = completion::live_names(p, choice.names, choice.begun);
+  terminals::write_all(STDOUT_FILENO, completion::completion_lines(choice, names, kind, in_quotes));
+  return terminals::done;
 }
 
 }  // namespace
@@ -164,7 +165,7 @@ int complete(const CLI::App& app, std::string_view shell, std::vector<std::strin
 void with_pages(const std::function<void(CLI::App&)>& f) {
   CLI::App app;
   context c;
-  int code = done;
+  int code = terminals::done;
   std::string about;
   declare(app, c, code, about);
   f(app);
@@ -172,10 +173,10 @@ void with_pages(const std::function<void(CLI::App&)>& f) {
 
 int run(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
-  terminal screen;
+  terminals::terminal screen;
   context c;
   c.screen = &screen;
-  int code = done;
+  int code = terminals::done;
 
   CLI::App app;
   std::string about;
@@ -196,7 +197,7 @@ int run(int argc, char** argv) {
       ++i;
     } else if (!word.starts_with('-')) {
       if (!has_verb(word)) return screen.finish(unknown_verb(screen, word));
-      for (const auto& v : all_verbs())
+      for (const auto& v : verbs::all_verbs())
         if (word == v.name) beside_wrong_words = v.beside_wrong_words;
       break;
     }
@@ -205,16 +206,16 @@ int run(int argc, char** argv) {
     const bool option = wrong.find("not expected") != wrong.npos;
     screen.error(wrong + std::string(option ? beside_wrong_words : ""));
   };
-  if (const auto status = parse_words(app, argc, argv, tell)) return screen.finish(*status);
+  if (const auto status = command_line::parse_words(app, argc, argv, tell)) return screen.finish(*status);
   const auto used = app.get_subcommands();
   const bool help_asked = !used.empty() && used.front()->get_name() == "help";
   if (used.empty() || help_asked) {
     if (!about.empty() && !has_verb(about)) return screen.finish(unknown_verb(screen, about));
     app.clear();  // the help is that of the parsed page
     screen.out(about.empty() ? app.help() : app.get_subcommand(about)->help("mcpbx"));
-    return screen.finish(help_asked ? done : usage);
+    return screen.finish(help_asked ? terminals::done : terminals::usage);
   }
   return screen.finish(code);
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::program

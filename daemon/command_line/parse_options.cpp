@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx {
+namespace mcpbx::command_line {
 namespace {
 
 // Prints a page of help. A reader that has gone is no error.
@@ -119,4 +119,4 @@ std::optional<int> parse_words(CLI::App& app, int argc, char** argv,
   }
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::command_line

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::door {
 namespace {
 
 namespace asio = boost::asio;
@@ -44,7 +44,7 @@ void refuse(int fd, const std::string& line) {
 }  // namespace
 
 struct front_door::state : std::enable_shared_from_this<front_door::state> {
-  state(asio::any_io_executor executor, time_source& time, backend& daemon, options o, admission a)
+  state(asio::any_io_executor executor, time_source& time, front::backend& daemon, options o, admission a)
       : context{.executor = std::move(executor),
                 .time = time,
                 .daemon = daemon,
@@ -67,27 +67,27 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
 
   void open() {
     if (context.settings.session.version.empty()) context.settings.session.version = context.settings.version;
-    add_daemon_methods(context.methods);
-    add_tool_methods(context.methods);
-    add_why_method(context.methods);
-    add_pin_methods(context.methods);
-    add_auth_methods(context.methods);
-    add_model_methods(context.methods);
-    add_chat_methods(context.methods);
-    add_session_methods(context.methods);
-    add_history_methods(context.methods);
-    add_log_methods(context.methods);
-    add_stats_methods(context.methods);
-    context.on_gone = [this](caller& c) { gone(c); };
+    rpc_door::add_daemon_methods(context.methods);
+    rpc_door::add_tool_methods(context.methods);
+    rpc_door::add_why_method(context.methods);
+    rpc_door::add_pin_methods(context.methods);
+    rpc_door::add_auth_methods(context.methods);
+    rpc_door::add_model_methods(context.methods);
+    rpc_door::add_chat_methods(context.methods);
+    rpc_door::add_session_methods(context.methods);
+    rpc_door::add_history_methods(context.methods);
+    rpc_door::add_log_methods(context.methods);
+    rpc_door::add_stats_methods(context.methods);
+    context.on_gone = [this](front::caller& c) { gone(c); };
     context.relieve = [this] { relieve(); };
     context.load = [this] { return load(); };
-    mcp = std::make_unique<mcp_room>(context);
+    mcp = std::make_unique<mcp_door::mcp_room>(context);
     context.mcp = mcp.get();
     catalog_subscription =
-        context.daemon.on_catalog_change([this](const mcp::feature_kind& kind) { tell_list_changed(kind); });
+        context.daemon.on_catalog_change([this](const mcp::protocol::feature_kind& kind) { tell_list_changed(kind); });
   }
 
-  void tell_list_changed(const mcp::feature_kind& kind) { context.news.changed(kind, context.executor); }
+  void tell_list_changed(const mcp::protocol::feature_kind& kind) { context.news.changed(kind, context.executor); }
 
   /// Tells callers that lists have changed if a profile that one of them has seen chooses otherwise now. Servers that
   /// come or go are told by the catalog. Views of profiles that chose the same stay, and those of others go.
@@ -103,12 +103,12 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
       one = same ? std::next(one) : context.views.erase(one);
     }
     if (!changed) return;
-    for (const auto& kind : mcp::feature_kinds()) tell_list_changed(kind);
+    for (const auto& kind : mcp::protocol::feature_kinds()) tell_list_changed(kind);
   }
 
   /// Returns a copy, because a connection may close during a call.
-  std::vector<std::shared_ptr<caller>> all() const {
-    std::vector<std::shared_ptr<caller>> out;
+  std::vector<std::shared_ptr<front::caller>> all() const {
+    std::vector<std::shared_ptr<front::caller>> out;
     out.reserve(callers.size());
     for (const auto& [key, c] : callers) out.push_back(c);
     return out;
@@ -137,13 +137,13 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
   }
 
   /// Returns the identity of a caller, or the reason to refuse it.
-  result<std::string> principal_of(const mcp::peer_credentials& peer) const {
+  result<std::string> principal_of(const mcp::socket::peer_credentials& peer) const {
     if (auto anybody = refusal_of_anybody()) return std::unexpected(*anybody);
     const auto server = admit ? admit(peer) : result<std::string>();
     if (!server) return std::unexpected(server.error());
     if (server->empty()) return "uid:" + std::to_string(peer.uid);
     const auto most = std::max<std::size_t>(context.settings.max_callers / 16, 1);
-    auto principal = principal_of_server(*server);
+    auto principal = stored::principal_of_server(*server);
     if (std::ranges::count(of_servers, principal, [](const auto& one) { return one.second; }) >=
         static_cast<std::ptrdiff_t>(most))
       return fail(errc::limit, "the tool server has " + std::to_string(most) +
@@ -152,8 +152,8 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
   }
 
   /// Counts a caller of a tool server while it is connected.
-  void note_server(const caller& c, const std::string& principal) {
-    if (!is_person(principal)) of_servers.emplace(&c, principal);
+  void note_server(const front::caller& c, const std::string& principal) {
+    if (!stored::is_person(principal)) of_servers.emplace(&c, principal);
   }
 
   /// Returns true if the port has room, if need be after closing the oldest caller without a permitted request, or else
@@ -172,7 +172,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     return true;
   }
 
-  void add(const std::shared_ptr<caller>& c) {
+  void add(const std::shared_ptr<front::caller>& c) {
     ++context.counters.accepted;
     callers.emplace(c.get(), c);
     c->start();
@@ -195,26 +195,27 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     add(unknown);
   }
 
-  std::shared_ptr<caller> made_for(int fd, pid_t pid, const std::string& principal, caller_protocol p) {
-    if (p == caller_protocol::json_rpc) return std::make_shared<rpc_caller>(context, lines_of(fd), pid, principal);
-    return std::make_shared<http_caller>(context, fd, socket_rules, "caller (pid " + std::to_string(pid) + ", HTTP)",
-                                         principal, pid);
+  std::shared_ptr<front::caller> made_for(int fd, pid_t pid, const std::string& principal, caller_protocol p) {
+    if (p == caller_protocol::json_rpc)
+      return std::make_shared<rpc_door::rpc_caller>(context, lines_of(fd), pid, principal);
+    return std::make_shared<http_door::http_caller>(context, fd, socket_rules,
+                                                    "caller (pid " + std::to_string(pid) + ", HTTP)", principal, pid);
   }
 
-  identity_question question_about(int fd) const {
+  http_door::identity_question question_about(int fd) const {
     if (!identify) return {};
-    return [who = identify, ends = mcp::ends_of(fd)](std::function<void(result<std::string>)> then) {
+    return [who = identify, ends = mcp::socket::ends_of(fd)](std::function<void(result<std::string>)> then) {
       if (ends) return who(*ends, std::move(then));
       then(fail(errc::unavailable, "it cannot be told which program this connection is from"));
     };
   }
 
-  std::unique_ptr<mcp::transport> lines_of(int fd) const {
-    return mcp::make_stream_transport(context.executor, fd, fd, context.settings.framing);
+  std::unique_ptr<mcp::transports::transport> lines_of(int fd) const {
+    return mcp::transports::make_stream_transport(context.executor, fd, fd, context.settings.framing);
   }
 
-  void gone(caller& c) {
-    std::erase_if(on_port, [&](const caller* one) { return one == &c; });
+  void gone(front::caller& c) {
+    std::erase_if(on_port, [&](const front::caller* one) { return one == &c; });
     of_servers.erase(&c);
     auto found = callers.find(&c);
     if (found == callers.end()) return;
@@ -241,7 +242,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
   void relieve() {
     if (std::exchange(relieving, true)) return;
     mcp->relieve();
-    std::unordered_map<const caller*, std::uint64_t> taken;
+    std::unordered_map<const front::caller*, std::uint64_t> taken;
     for (const auto& [key, c] : callers)
       if (c->outbox_bytes() >= worth_closing) taken.emplace(key, c->taken_bytes());
     if (!relief) relief = context.time.make_timer();
@@ -251,10 +252,10 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     });
   }
 
-  void close_unread(const std::unordered_map<const caller*, std::uint64_t>& taken) {
+  void close_unread(const std::unordered_map<const front::caller*, std::uint64_t>& taken) {
     const std::size_t total = byte_account::total(), most = byte_account::limit();
     if (closed || total <= most) return;
-    std::vector<std::shared_ptr<caller>> unread;
+    std::vector<std::shared_ptr<front::caller>> unread;
     bool others = false;
     for (const auto& [key, c] : callers) {
       if (c->outbox_bytes() < worth_closing) continue;
@@ -277,8 +278,8 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     if (others) relieve();
   }
 
-  door_load load() const {
-    door_load l;
+  front::door_load load() const {
+    front::door_load l;
     l.counters = context.counters;
     for (const auto& [key, c] : callers) {
       const std::size_t bytes = c->outbox_bytes();
@@ -301,14 +302,14 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     context.held.close("mcpbx is stopping");
   }
 
-  door_context context;
-  std::unique_ptr<mcp_room> mcp;
+  front::door_context context;
+  std::unique_ptr<mcp_door::mcp_room> mcp;
   admission admit;
-  http_rules socket_rules;
+  front::http_rules socket_rules;
   port_admission identify;
-  std::unordered_map<const caller*, std::shared_ptr<caller>> callers;
-  std::unordered_map<const caller*, std::string> of_servers;  // callers of tool servers: their principal
-  std::vector<http_caller*> on_port;                          // callers by the port, oldest first
+  std::unordered_map<const front::caller*, std::shared_ptr<front::caller>> callers;
+  std::unordered_map<const front::caller*, std::string> of_servers;  // callers of tool servers: their principal
+  std::vector<http_door::http_caller*> on_port;                      // callers by the port, oldest first
   std::shared_ptr<void> catalog_subscription;
   std::function<void(std::size_t)> callers_changed;
   bool closed = false, relieving = false;
@@ -317,7 +318,8 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
   std::unique_ptr<timer> relief;
 };
 
-front_door::front_door(asio::any_io_executor executor, time_source& time, backend& daemon, options o, admission admit)
+front_door::front_door(asio::any_io_executor executor, time_source& time, front::backend& daemon, options o,
+                       admission admit)
     : state_(std::make_shared<state>(std::move(executor), time, daemon, std::move(o), std::move(admit))) {
   state_->open();
 }
@@ -328,27 +330,30 @@ front_door::~front_door() {
   if (!state_->callers.empty()) asio::post(state_->context.executor, [kept = state_] {});
 }
 
-void front_door::accept(int fd, const mcp::peer_credentials& peer) {
+void front_door::accept(int fd, const mcp::socket::peer_credentials& peer) {
   auto principal = state_->principal_of(peer);
   if (principal) return state_->add_new(fd, peer.pid, *principal);
   state_->tell_refusal("pid " + std::to_string(peer.pid), principal.error().message);
-  refuse(fd, mcp::make_error({}, mcp::to_rpc_error(principal.error())).str() + "\n");
+  refuse(fd, mcp::rpc::make_error({}, mcp::server::to_rpc_error(principal.error())).str() + "\n");
 }
 
-void front_door::accept(std::unique_ptr<mcp::transport> transport, const mcp::peer_credentials& peer) {
+void front_door::accept(std::unique_ptr<mcp::transports::transport> transport,
+                        const mcp::socket::peer_credentials& peer) {
   auto principal = state_->principal_of(peer);
   if (principal) {
-    const auto known = std::make_shared<rpc_caller>(state_->context, std::move(transport), peer.pid, *principal);
+    const auto known =
+        std::make_shared<rpc_door::rpc_caller>(state_->context, std::move(transport), peer.pid, *principal);
     state_->note_server(*known, *principal);
     return state_->add(known);
   }
   state_->tell_refusal("pid " + std::to_string(peer.pid), principal.error().message);
-  transport->send(mcp::make_error({}, mcp::to_rpc_error(principal.error())), mcp::outgoing::response());
+  transport->send(mcp::rpc::make_error({}, mcp::server::to_rpc_error(principal.error())),
+                  mcp::rpc::outgoing::response());
   transport->finish_sending();
-  asio::post(state_->context.executor, [kept = std::shared_ptr<mcp::transport>(std::move(transport))] {});
+  asio::post(state_->context.executor, [kept = std::shared_ptr<mcp::transports::transport>(std::move(transport))] {});
 }
 
-void front_door::serves_port(const std::string& address, http_rules rules, const std::string& token_file,
+void front_door::serves_port(const std::string& address, front::http_rules rules, const std::string& token_file,
                              port_admission who) {
   state_->identify = std::move(who);
   auto& settings = state_->context.settings;
@@ -365,8 +370,8 @@ void front_door::accept_on_port(int fd, const std::string& from) {
     return refuse(fd, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
   }
   const auto known =
-      std::make_shared<http_caller>(context, fd, context.settings.port_rules, "caller (" + from + ", HTTP)",
-                                    std::string(port_principal), -1, state_->question_about(fd));
+      std::make_shared<http_door::http_caller>(context, fd, context.settings.port_rules, "caller (" + from + ", HTTP)",
+                                               std::string(stored::port_principal), -1, state_->question_about(fd));
   state_->on_port.push_back(known.get());
   state_->add(known);
 }
@@ -383,8 +388,8 @@ void front_door::on_callers(std::function<void(std::size_t)> changed) {
   state_->callers_changed = std::move(changed);
 }
 
-raw_json front_door::status() {
-  return status_of(state_->context);
+json::raw_json front_door::status() {
+  return rpc_door::status_of(state_->context);
 }
 
 void front_door::refuse_calls() {
@@ -397,4 +402,4 @@ void front_door::close() {
   state_->close();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::door

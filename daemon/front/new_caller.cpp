@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::door {
 
 namespace asio = boost::asio;
 
@@ -45,4 +45,4 @@ void new_caller::look() {
   wait();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::door

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::door {
 
 enum class caller_protocol { json_rpc, http };
 
@@ -20,7 +20,7 @@ constexpr caller_protocol protocol_of(char first) {
                                                                           : caller_protocol::json_rpc;
 }
 
-class new_caller final : public caller, public std::enable_shared_from_this<new_caller> {
+class new_caller final : public front::caller, public std::enable_shared_from_this<new_caller> {
  public:
   /// Called once, unless the new_caller was closed before. `fd` is its socket, or -1 if the peer has left. The
   /// new_caller is then done.
@@ -39,4 +39,4 @@ class new_caller final : public caller, public std::enable_shared_from_this<new_
   spoken told_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::door

@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::guard {
 namespace {
 
 constexpr std::chrono::milliseconds longest_wait{5'000}, between_tries{10};
@@ -27,11 +27,11 @@ std::unexpected<error> failed(const std::string& path, std::string_view what, in
 }  // namespace
 
 result<std::optional<std::string>> read_state_file(const std::string& path, std::size_t max_bytes) {
-  return read_whole_file(path, max_bytes);
+  return files::read_whole_file(path, max_bytes);
 }
 
 result<void> replace_state_file(const std::string& path, std::string_view text) {
-  return replace_whole_file(path, text);
+  return files::replace_whole_file(path, text);
 }
 
 result<state_lock> state_lock::take(const std::string& path) {
@@ -65,4 +65,4 @@ std::string utc_text(std::int64_t wall_ms) {
   return text.data();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::guard

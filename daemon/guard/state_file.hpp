@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::guard {
 
 /// Creates the folder of `path` with mode 0700, and those above it that are missing.
-using mcpbx::make_folder_of;
+using files::make_folder_of;
 
 /// Reads the whole file; see read_whole_file().
 result<std::optional<std::string>> read_state_file(const std::string& path, std::size_t max_bytes);
@@ -38,4 +38,4 @@ class state_lock {
 /// Formats milliseconds since 1970 as "2026-11-21T19:17:46.123Z".
 std::string utc_text(std::int64_t wall_ms);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::guard

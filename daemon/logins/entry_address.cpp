@@ -3,14 +3,14 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::logins {
 namespace {
 
 constexpr std::size_t most_assertions = 8;
 constexpr std::string_view moved = "the address of the server has changed";
 
 // The tokens as one connection sees them: there are none while they are for another address than its own.
-class tokens_at_address final : public mcp::authorizer {
+class tokens_at_address final : public mcp::connect::authorizer {
  public:
   tokens_at_address(std::shared_ptr<entry_tokens> all, std::string url) : all_(std::move(all)), url_(std::move(url)) {}
 
@@ -40,7 +40,7 @@ class tokens_at_address final : public mcp::authorizer {
 
 }  // namespace
 
-std::shared_ptr<mcp::authorizer> entry_tokens::at(const std::string& url) {
+std::shared_ptr<mcp::connect::authorizer> entry_tokens::at(const std::string& url) {
   if (!settings_.url.empty() && settings_.url != url) leave_address();
   return std::make_shared<tokens_at_address>(shared_from_this(), url);
 }
@@ -79,4 +79,4 @@ void entry_tokens::leave_address() {
   if (renewing_) end_renewal(false);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::logins

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::logins {
 namespace {
 
 constexpr std::size_t most_hidden = 64;
@@ -70,11 +70,12 @@ void entry_tokens::unreadable(std::string why) {
 void entry_tokens::take(auth::grant g) {
   const std::int64_t now = parts_.time.wall_ms();
   std::erase_if(hidden_, [now](const hidden_value& h) { return h.until_ms >= 0 && h.until_ms < now; });
-  const auto hide = [this](hidden_value& present, const secret& next, std::int64_t until_ms) {
+  const auto hide = [this](hidden_value& present, const redact::secret& next, std::int64_t until_ms) {
     if (present.of.reveal() == next.reveal()) return;
     if (!present.of.empty()) hidden_.push_back(std::move(present));
     if (hidden_.size() > most_hidden) hidden_.erase(hidden_.begin());
-    present = {next, auth::worth_hiding(next.reveal()) ? passing_secret(next) : passing_secret(), until_ms};
+    present = {next, auth::flow::worth_hiding(next.reveal()) ? redact::passing_secret(next) : redact::passing_secret(),
+               until_ms};
   };
   hide(present_[0], g.access_token, g.expires_at_ms);
   hide(present_[1], g.refresh_token, -1);
@@ -107,4 +108,4 @@ void entry_tokens::keep(grant_keeper::held_lock held, std::function<void(const r
                });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::logins

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::logins {
 namespace {
 
 constexpr std::chrono::minutes between_attempts{1};
@@ -141,19 +141,19 @@ void entry_tokens::not_renewed(const std::string& why) {
 }
 
 void entry_tokens::ask_renewal(grant_keeper::held_lock held) {
-  auto request = auth::renewal_request(grant_, parts_.time.wall_ms(), settings_.key, parts_.secrets);
+  auto request = auth::flow::renewal_request(grant_, parts_.time.wall_ms(), settings_.key, parts_.secrets);
   if (!request) return not_renewed(request.error().message);
   auto quoted =
-      std::make_shared<std::vector<passing_secret>>(request->secrets());  // a server may quote what it refuses
+      std::make_shared<std::vector<redact::passing_secret>>(request->secrets());  // a server may quote what it refuses
   const auto trust = trust_towards(request->url, settings_.url, settings_.trust);
   exchange_ = std::make_unique<document_exchange>(
       parts_.client, std::move(*request), trust, auth::endpoint_rule::of(settings_.url, entry_.private_addresses),
-      [this, held = std::move(held), quoted = std::move(quoted)](result<auth::document_answer> answer) mutable {
+      [this, held = std::move(held), quoted = std::move(quoted)](result<auth::flow::document_answer> answer) mutable {
         const auto self = shared_from_this();
         const auto ended = std::move(exchange_);
         const auto lock = std::move(held);
         if (!answer) return renewal_over(lock, std::unexpected(error{errc::unavailable, answer.error().message}));
-        renewal_over(lock, auth::renewed(grant_, *answer, parts_.time.wall_ms()));
+        renewal_over(lock, auth::flow::renewed(grant_, *answer, parts_.time.wall_ms()));
       });
 }
 
@@ -188,7 +188,7 @@ void entry_tokens::set_waiting(std::string why) {
 
 bool entry_tokens::may_log_in_alone() {
   // A person who did not answer is not there: the browser is not opened again until somebody logs in.
-  if (entry_.grant == auth::grant_kind::person && (!entry_.opens || unanswered_)) return false;
+  if (entry_.grant == auth::flow::grant_kind::person && (!entry_.opens || unanswered_)) return false;
   const time_point now = parts_.time.now();
   if (now - std::exchange(last_attempt_, now) >= between_attempts) attempts_ = 0;
   return attempts_++ < most_attempts;
@@ -339,7 +339,7 @@ void entry_tokens::start_login() {
     return login_over(fail(errc::unavailable, "server \"" + entry_.server +
                                                   "\": no login is begun with the client of its entry, since " +
                                                   unreadable_ + "; or name its authorization server as auth.issuer"));
-  auth::authorization::options o{.server = entry_.server, .server_url = settings_.url};
+  auth::flow::authorization::options o{.server = entry_.server, .server_url = settings_.url};
   o.issuer = settings_.issuer;
   o.challenge = challenge_;
   o.scopes = entry_.scopes;
@@ -459,4 +459,4 @@ void entry_tokens::log_out(std::function<void(result<void>)> then) {
   forget(settings_);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::logins

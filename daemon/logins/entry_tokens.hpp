@@ -17,18 +17,18 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::logins {
 
 /// The settings of a protected server's entry for its logins, with every reference resolved.
 struct login_settings {
   std::string url = {};
   std::string issuer = {};  ///< the only authorization server that is asked, or ""
   std::string client_id = {}, client_document = {};
-  secret client_secret = {}, assertion = {};
+  redact::secret client_secret = {}, assertion = {};
   auth::client_key key = {};
-  auth::identity_provider provider = {};
+  auth::flow::identity_provider provider = {};
   std::vector<std::string> open = {};  ///< the command that opens a browser
-  http::trust trust = {};
+  http::clients::trust trust = {};
 };
 /// Passes the settings, or an error, to `then`, from inside or later. Called before tokens are read and for each login.
 using login_source = std::function<void(std::function<void(result<login_settings>)> then)>;
@@ -47,7 +47,7 @@ struct login_entry {
   /// Identity whose login this is (daemon/store/records/principal.hpp); "": the person's, which all share unless the
   /// entry is `per_caller`.
   std::string principal = {};
-  auth::grant_kind grant = auth::grant_kind::person;
+  auth::flow::grant_kind grant = auth::flow::grant_kind::person;
 };
 
 /// A grant with its place in the order of all that the server's entry had: a later one has a higher number.
@@ -87,7 +87,7 @@ class grant_keeper {
   virtual void tokens_changed(const login_entry& entry, bool held) = 0;
 };
 
-class entry_tokens final : public mcp::authorizer, public std::enable_shared_from_this<entry_tokens> {
+class entry_tokens final : public mcp::connect::authorizer, public std::enable_shared_from_this<entry_tokens> {
  public:
   /// Logins that refusals may cause without a person, each within a minute after the one before; then a person has to
   /// begin one (2026-07-28, "Step-Up Authorization Flow": retry limits).
@@ -95,7 +95,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
 
   entry_tokens(login_parts parts, grant_keeper& keeper, login_entry entry);
 
-  // mcp::authorizer
+  // mcp::connect::authorizer
   void prepare(std::function<void()> then) override;
   bool is_prepared() const override { return !dropped_ && !lost_ && loaded_ && !wants_renewal(); }
   std::string header() const override;
@@ -104,7 +104,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   std::string sentence() const override { return sentence_; }
 
   /// Returns these tokens for the server at this address only. Forgets, in memory, tokens that are for another one.
-  std::shared_ptr<mcp::authorizer> at(const std::string& url);
+  std::shared_ptr<mcp::connect::authorizer> at(const std::string& url);
   /// Returns the address that the tokens are for, or "" before it is known.
   const std::string& url() const noexcept { return settings_.url; }
 
@@ -199,13 +199,14 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   std::uint64_t moves_ = 0;    // counts changes of the address that the entry's reference gives
   std::uint64_t logouts_ = 0;  // counts logouts: a login that was wished for before one does not begin after it
   struct hidden_value {
-    secret of;
-    passing_secret held;
+    redact::secret of;
+    redact::passing_secret held;
     std::int64_t until_ms = -1;  // end of a token; -1: not told
   };
-  std::array<hidden_value, 3> present_;     // the secrets of this grant
-  std::vector<hidden_value> hidden_;        // those of earlier ones, which a server may still quote, oldest first
-  std::vector<passing_secret> assertions_;  // the last ones of the entry, which a server may still quote, oldest first
+  std::array<hidden_value, 3> present_;  // the secrets of this grant
+  std::vector<hidden_value> hidden_;     // those of earlier ones, which a server may still quote, oldest first
+  std::vector<redact::passing_secret>
+      assertions_;  // the last ones of the entry, which a server may still quote, oldest first
   bool loaded_ = false, loading_ = false, renewing_ = false, preparing_ = false, writing_login_ = false, shown_ = false,
        unanswered_ = false, dropped_ = false;
   bool unattended_ = false;                          // nobody needs to wait for the login under way
@@ -225,4 +226,4 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   std::unique_ptr<timer> tidy_;                // clears them
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::logins

@@ -6,27 +6,28 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::logins {
 namespace {
 
-constexpr http::limits document_limits{.connect = milliseconds(10'000),
-                                       .first_byte = milliseconds(30'000),
-                                       .idle = milliseconds(30'000),
-                                       .total = milliseconds(60'000),
-                                       .max_body = auth::longest_document};
+constexpr http::clients::limits document_limits{.connect = milliseconds(10'000),
+                                                .first_byte = milliseconds(30'000),
+                                                .idle = milliseconds(30'000),
+                                                .total = milliseconds(60'000),
+                                                .max_body = auth::longest_document};
 
 }  // namespace
 
-http::trust trust_towards(std::string_view target, std::string_view server_url, const http::trust& own) {
+http::clients::trust trust_towards(std::string_view target, std::string_view server_url,
+                                   const http::clients::trust& own) {
   const auto to = http::parse_url(target), from = http::parse_url(server_url);
   if (to && from && to->origin == from->origin) return own;
   return {.ca_file = own.ca_file, .system_too = true};
 }
 
-document_exchange::document_exchange(http::client& client, auth::document_request r, http::trust trust,
-                                     const auth::endpoint_rule& rule, done_handler done)
+document_exchange::document_exchange(http::clients::client& client, auth::flow::document_request r,
+                                     http::clients::trust trust, const auth::endpoint_rule& rule, done_handler done)
     : done_(std::move(done)) {
-  http::request request;
+  http::clients::request request;
   request.method = std::move(r.method);
   request.url = std::move(r.url);
   request.headers = std::move(r.headers);
@@ -34,7 +35,7 @@ document_exchange::document_exchange(http::client& client, auth::document_reques
   request.limits = document_limits;
   request.trust = std::move(trust);
   if (const auto to = http::parse_url(request.url))
-    request.addresses = std::make_shared<http::address_rule>(
+    request.addresses = std::make_shared<http::clients::address_rule>(
         rule.name(), [rule, host = to->host](const std::string& address) { return rule.check_address(host, address); });
   exchange_ = client.start(std::move(request), *this);
 }
@@ -52,12 +53,12 @@ void document_exchange::on_end() {
   done(std::move(answer_));  // may destroy this object
 }
 
-void document_exchange::on_failure(http::failure f) {
+void document_exchange::on_failure(http::clients::failure f) {
   const auto done = std::exchange(done_, nullptr);
   done(std::unexpected(std::move(f.why)));  // may destroy this object
 }
 
-login::login(login_parts parts, http::trust trust, auth::authorization::options o, handlers h)
+login::login(login_parts parts, http::clients::trust trust, auth::flow::authorization::options o, handlers h)
     : parts_(std::move(parts)),
       trust_(std::move(trust)),
       server_(o.server),
@@ -72,11 +73,11 @@ login::login(login_parts parts, http::trust trust, auth::authorization::options 
 
 std::string_view login::address() const noexcept {
   const auto& step = flow_.now();
-  return step.type == auth::authorization::step::kind::browse ? std::string_view(step.url) : std::string_view();
+  return step.type == auth::flow::authorization::step::kind::browse ? std::string_view(step.url) : std::string_view();
 }
 
 void login::go_on() {
-  using kind = auth::authorization::step::kind;
+  using kind = auth::flow::authorization::step::kind;
   if (over_) return;
   switch (flow_.now().type) {
     case kind::fetch:
@@ -96,13 +97,13 @@ void login::go_on() {
 void login::fetch() {
   exchange_ = std::make_unique<document_exchange>(
       parts_.client, flow_.now().request, trust_towards(flow_.now().request.url, server_url_, trust_), flow_.rule(),
-      [this](result<auth::document_answer> answer) {
+      [this](result<auth::flow::document_answer> answer) {
         const auto ended = std::move(exchange_);
         if (over_) return;
         if (answer)
           flow_.answered(*answer, parts_.time.wall_ms());
         else
-          flow_.unreachable("cannot be asked: " + cut_for_people(answer.error().message, 300));
+          flow_.unreachable("cannot be asked: " + redact::cut_for_people(answer.error().message, 300));
         go_on();
       });
 }
@@ -127,7 +128,7 @@ redirect_listener::page login::answered(std::string_view query) {
 }
 
 result<void> login::pasted(std::string_view address) {
-  if (over_ || flow_.now().type != auth::authorization::step::kind::browse)
+  if (over_ || flow_.now().type != auth::flow::authorization::step::kind::browse)
     return fail(errc::invalid_argument, "no login of this server waits for an answer");
   const auto kind = flow_.redirected(address, parts_.time.wall_ms());
   if (kind == auth::redirect_answer::kind::not_ours)
@@ -149,4 +150,4 @@ void login::end(result<auth::grant> outcome) {
   handlers_.over(std::move(outcome));
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::logins

@@ -1,4 +1,4 @@
-// One login, from the server's challenge to tokens: the shell around auth::authorization. It sends the requests, keeps
+// One login, from the server's challenge to tokens: the shell around auth::flow::authorization. It sends the requests, keeps
 // the port open for the browser, and ends at a time limit.
 #pragma once
 #include "daemon/logins/redirect_listener.hpp"
@@ -14,39 +14,40 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::logins {
 
 /// The parts of the daemon that a login uses. The references must outlive it.
 struct login_parts {
   boost::asio::any_io_executor executor;
   time_source& time;
-  http::client& client;
+  http::clients::client& client;
   auth::secret_source& secrets;
 };
 
 /// Returns what a request to `target` trusts and shows, for a login of the server at `server_url` whose entry says
 /// `own`. The client certificate is for that server's origin alone, and others may have a certificate that everybody
 /// trusts.
-http::trust trust_towards(std::string_view target, std::string_view server_url, const http::trust& own);
+http::clients::trust trust_towards(std::string_view target, std::string_view server_url,
+                                   const http::clients::trust& own);
 
 /// Sends one document_request, at most a minute long, and gives its answer or a clause why there is none. The rule
 /// judges the addresses that the host's name has.
-class document_exchange final : private http::response_events {
+class document_exchange final : private http::clients::response_events {
  public:
-  using done_handler = std::function<void(result<auth::document_answer>)>;
+  using done_handler = std::function<void(result<auth::flow::document_answer>)>;
   /// Calls `done` later, unless this object is destroyed before; it may be destroyed inside.
-  document_exchange(http::client& client, auth::document_request r, http::trust trust, const auth::endpoint_rule& rule,
-                    done_handler done);
+  document_exchange(http::clients::client& client, auth::flow::document_request r, http::clients::trust trust,
+                    const auth::endpoint_rule& rule, done_handler done);
 
  private:
   void on_head(int status, const std::vector<http::header>& headers) override;
   void on_body(std::string_view bytes) override;
   void on_end() override;
-  void on_failure(http::failure f) override;
+  void on_failure(http::clients::failure f) override;
 
   done_handler done_;
-  auth::document_answer answer_;
-  std::unique_ptr<http::exchange> exchange_;
+  auth::flow::document_answer answer_;
+  std::unique_ptr<http::clients::exchange> exchange_;
 };
 
 class login {
@@ -60,7 +61,7 @@ class login {
   /// Time in which the person has to answer.
   static constexpr milliseconds longest_wait{600'000};
 
-  login(login_parts parts, http::trust trust, auth::authorization::options o, handlers h);
+  login(login_parts parts, http::clients::trust trust, auth::flow::authorization::options o, handlers h);
   login(const login&) = delete;
   login& operator=(const login&) = delete;
 
@@ -76,7 +77,7 @@ class login {
   std::string_view address() const noexcept;
   /// Returns the same for the command line of a browser: an address on this machine that leads there once.
   std::string opened_address() const { return listener_ ? listener_->opened_uri() : std::string(); }
-  const auth::authorization& flow() const noexcept { return flow_; }
+  const auth::flow::authorization& flow() const noexcept { return flow_; }
   /// Returns the redirect address of the open port, or "".
   std::string redirect_uri() const { return listener_ ? listener_->redirect_uri() : std::string(); }
 
@@ -88,9 +89,9 @@ class login {
   redirect_listener::page answered(std::string_view query);
 
   login_parts parts_;
-  http::trust trust_;
+  http::clients::trust trust_;
   std::string server_, server_url_;
-  auth::authorization flow_;
+  auth::flow::authorization flow_;
   handlers handlers_;
   std::unique_ptr<document_exchange> exchange_;
   std::unique_ptr<redirect_listener> listener_;
@@ -98,4 +99,4 @@ class login {
   bool over_ = false;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::logins

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::logins {
 
 /// Standing of one server's login, as `mcpbx auth status` shows it. Holds no secret.
 struct login_status {
@@ -73,4 +73,4 @@ class login_desk {
   virtual void status(std::function<void(login_report)> then) = 0;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::logins

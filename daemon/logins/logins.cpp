@@ -12,42 +12,42 @@
 #include <chrono>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::logins {
 namespace {
 
 constexpr std::size_t most_callers = 256;
 
 // Reads the serial number, which is a time. One that no daemon can have written would be later than all that follow.
-std::int64_t serial_of(const raw_json& entry, std::int64_t now_ms) {
+std::int64_t serial_of(const json::raw_json& entry, std::int64_t now_ms) {
   constexpr std::int64_t day_ms = std::chrono::milliseconds(std::chrono::days(1)).count();
-  const auto serial = find_member(entry, "serial").as_integer().value_or(0);
+  const auto serial = json::find_member(entry, "serial").as_integer().value_or(0);
   return serial < 0 || serial > now_ms + day_ms ? 0 : serial;
 }
 
 std::string name_of(const grant_place& at) {
-  return credential_file::entry_name(at.server, at.url, at.principal);
+  return credentials::credential_file::entry_name(at.server, at.url, at.principal);
 }
 
 // Reads the grant of a place out of the file at this time in milliseconds since 1970.
-grant_keeper::found grant_in(credential_file& file, const grant_place& at, std::int64_t now_ms) {
+grant_keeper::found grant_in(credentials::credential_file& file, const grant_place& at, std::int64_t now_ms) {
   const auto text = file.find(name_of(at));
   if (!text) return std::unexpected(text.error());
   if (!*text) return std::nullopt;
   const auto wrong = [&](const std::string& what) {
     return fail(errc::parse, "the tokens in " + file.path() + " cannot be understood: " + what);
   };
-  const auto json = raw_json::parse(**text, 16);
+  const auto json = json::raw_json::parse(**text, 16);
   if (!json) return wrong(json.error().message);
-  if (find_member(*json, "url").as_string() != at.url) return std::nullopt;
-  if (member_text(*json, "principal") != at.principal) return std::nullopt;
-  auto read = auth::read_grant(find_member(*json, "grant"));
+  if (json::find_member(*json, "url").as_string() != at.url) return std::nullopt;
+  if (json::member_text(*json, "principal") != at.principal) return std::nullopt;
+  auto read = auth::read_grant(json::find_member(*json, "grant"));
   if (!read) return wrong(read.error().message);
   return kept_grant{std::move(*read), serial_of(*json, now_ms)};
 }
 
 std::string entry_text(const grant_place& at, const kept_grant& g) {
-  const std::string whose = at.principal.empty() ? "" : ",\"principal\":" + json_quoted(at.principal);
-  return "{\"url\":" + json_quoted(at.url) + whose + ",\"serial\":" + std::to_string(g.serial) +
+  const std::string whose = at.principal.empty() ? "" : ",\"principal\":" + json::json_quoted(at.principal);
+  return "{\"url\":" + json::json_quoted(at.url) + whose + ",\"serial\":" + std::to_string(g.serial) +
          ",\"grant\":" + auth::grant_json(g.grant) + "}";
 }
 
@@ -57,13 +57,13 @@ struct kept_login {
 };
 
 // Returns the logins of callers at these places, whose principal is "", that the file has.
-std::vector<kept_login> logins_in(credential_file& file, const std::vector<grant_place>& places) {
+std::vector<kept_login> logins_in(credentials::credential_file& file, const std::vector<grant_place>& places) {
   std::vector<kept_login> all;
   const auto entries = file.read();
   if (!entries) return all;
   for (const auto& [name, text] : *entries) {
-    const auto json = raw_json::parse(text, 16);
-    const std::string principal = json ? member_text(*json, "principal") : "";
+    const auto json = json::raw_json::parse(text, 16);
+    const std::string principal = json ? json::member_text(*json, "principal") : "";
     if (principal.empty()) continue;
     for (const auto& at : places)
       if (name == name_of({at.server, at.url, principal}) && all.size() < most_callers)
@@ -73,7 +73,7 @@ std::vector<kept_login> logins_in(credential_file& file, const std::vector<grant
 }
 
 error none_under_way(const login_target& whose) {
-  return {errc::invalid_argument, "no login to server " + json_quoted(whose.server) + " is under way"};
+  return {errc::invalid_argument, "no login to server " + json::json_quoted(whose.server) + " is under way"};
 }
 
 // Reads the grants of these tokens that have not been read yet, then calls `then`.
@@ -97,7 +97,7 @@ struct done_elsewhere {
 logins::logins(login_parts parts, options o, hooks h)
     : parts_(std::move(parts)),
       path_(std::move(o.path)),
-      file_(path_ ? std::make_shared<credential_file>(*path_, std::move(o.find_key)) : nullptr),
+      file_(path_ ? std::make_shared<credentials::credential_file>(*path_, std::move(o.find_key)) : nullptr),
       person_(std::move(o.person)),
       hooks_(std::move(h)),
       alive_(std::make_shared<int>()),
@@ -160,13 +160,13 @@ logins::tokens_ptr logins::find(std::string_view server) const {
 
 // Returns the tokens of a caller of this entry: a person has its own ones, and so has everybody if it is shared.
 logins::tokens_ptr logins::tokens_for(const tokens_ptr& shared, const std::string& principal) {
-  if (!shared->entry().per_caller || principal.empty() || is_person(principal)) return shared;
+  if (!shared->entry().per_caller || principal.empty() || stored::is_person(principal)) return shared;
   for (const auto& one : of_callers_)
     if (one->entry().server == shared->entry().server && one->entry().principal == principal) return one;
   login_entry own = shared->entry();
   own.principal = principal;
   // The browser of the daemon's desk is the person's, who would give the caller a login of the person's own.
-  if (own.grant == auth::grant_kind::person) own.opens = false;
+  if (own.grant == auth::flow::grant_kind::person) own.opens = false;
   return of_callers_.emplace_back(
       std::make_shared<entry_tokens>(parts_, static_cast<grant_keeper&>(*this), std::move(own)));
 }
@@ -175,8 +175,8 @@ logins::tokens_ptr logins::tokens_for(const tokens_ptr& shared, const std::strin
 result<logins::tokens_ptr> logins::look_up(const login_target& whose) {
   const auto shared = find(whose.server);
   if (!shared) return std::unexpected(unknown(whose.server));
-  if (whose.principal.empty() || is_person(whose.principal)) return shared;
-  const std::string server = "server " + json_quoted(whose.server);
+  if (whose.principal.empty() || stored::is_person(whose.principal)) return shared;
+  const std::string server = "server " + json::json_quoted(whose.server);
   if (!shared->entry().per_caller)
     return fail(
         errc::invalid_argument,
@@ -184,18 +184,18 @@ result<logins::tokens_ptr> logins::look_up(const login_target& whose) {
   if (std::ranges::find(callers_, whose.principal) == callers_.end()) {
     std::string known;
     for (const auto& one : callers_) known += (known.empty() ? "" : ", ") + one;
-    return fail(errc::invalid_argument, "there is no caller " + json_quoted(cut_utf8(whose.principal, 128)) +
+    return fail(errc::invalid_argument, "there is no caller " + json::json_quoted(cut_utf8(whose.principal, 128)) +
                                             " that could log in to " + server + "; those beside you are: " + known);
   }
   return tokens_for(shared, whose.principal);
 }
 
-std::shared_ptr<mcp::authorizer> logins::tokens_of(std::string_view server) const {
+std::shared_ptr<mcp::connect::authorizer> logins::tokens_of(std::string_view server) const {
   return find(server);
 }
 
-std::shared_ptr<mcp::authorizer> logins::tokens_at(std::string_view server, const std::string& url,
-                                                   const std::string& principal) {
+std::shared_ptr<mcp::connect::authorizer> logins::tokens_at(std::string_view server, const std::string& url,
+                                                            const std::string& principal) {
   const auto shared = find(server);
   if (!shared) return nullptr;
   return tokens_for(shared, principal)->at(url);
@@ -203,7 +203,7 @@ std::shared_ptr<mcp::authorizer> logins::tokens_at(std::string_view server, cons
 
 bool logins::is_same_account(std::string_view server, std::string_view principal) const {
   const auto shared = find(server);
-  if (!shared || !shared->entry().per_caller || principal.empty() || is_person(principal)) return true;
+  if (!shared || !shared->entry().per_caller || principal.empty() || stored::is_person(principal)) return true;
   const auto own = std::ranges::find_if(
       of_callers_, [&](const auto& e) { return e->entry().server == server && e->entry().principal == principal; });
   return shared->grant().empty() && (own == of_callers_.end() || (*own)->grant().empty());
@@ -212,7 +212,7 @@ bool logins::is_same_account(std::string_view server, std::string_view principal
 error logins::unknown(std::string_view server) const {
   std::vector<std::string_view> known;
   for (const auto& e : entries_) known.push_back(e->entry().server);
-  return {errc::not_found, "there is no server " + json_quoted(cut_utf8(server, 128)) +
+  return {errc::not_found, "there is no server " + json::json_quoted(cut_utf8(server, 128)) +
                                " with a url that could need a login" + did_you_mean(server, known) +
                                "; `mcpbx auth status` lists those that have one"};
 }
@@ -225,7 +225,7 @@ void logins::begin(const login_target& whose, const login_presence& waits,
   if (!found) return then(std::unexpected(found.error()));
   const auto& tokens = *found;
   if (tokens->entry().own_authorization)
-    return then(fail(errc::config, "server " + json_quoted(whose.server) +
+    return then(fail(errc::config, "server " + json::json_quoted(whose.server) +
                                        " gets the Authorization header of its entry, so that nothing would use the "
                                        "tokens of a login; take it out of \"headers\" first"));
   const auto told = std::make_shared<bool>(false);
@@ -353,7 +353,7 @@ void logins::report_all(const std::function<void(login_report)>& then) {
   on_lane(
       [file = file_] {
         if (file) static_cast<void>(file->read());
-        return std::string(to_string(file ? file->protection() : key_place::none));
+        return std::string(credentials::to_string(file ? file->protection() : credentials::key_place::none));
       },
       [this, then](std::string protection) {
         login_report report{{}, std::move(protection), path_.value_or("")};
@@ -388,7 +388,7 @@ void logins::lock(const grant_place& at, std::function<void(result<held_lock>, f
               if (!file) return out;
               auto lock = file->lock_renewal(name_of(at));
               if (lock)
-                out.held = std::make_shared<state_lock>(std::move(*lock));
+                out.held = std::make_shared<guard::state_lock>(std::move(*lock));
               else
                 out.held = std::unexpected(lock.error());
               return out;
@@ -455,4 +455,4 @@ void logins::open_browser(const std::vector<std::string>& command, std::string_v
   hooks_.run(std::move(words));
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::logins

@@ -16,13 +16,13 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::logins {
 
 class logins final : public login_desk, private grant_keeper {
  public:
   struct options {
     result<std::string> path;  ///< path of the file, or the reason why there is none
-    std::function<result<credential_key>()> find_key;
+    std::function<result<credentials::credential_key>()> find_key;
     std::string person = {};  ///< principal of the person, for the status
   };
   /// `tokens_changed` is called after a login (`held`) or a logout, so that the server is connected anew; `run` starts
@@ -39,12 +39,12 @@ class logins final : public login_desk, private grant_keeper {
   /// person that may have a login of their own at entries that are not shared.
   void set_entries(std::vector<login_entry> entries, std::vector<std::string> callers = {});
   /// Returns the tokens of a server, or null if it is none of the entries.
-  std::shared_ptr<mcp::authorizer> tokens_of(std::string_view server) const;
+  std::shared_ptr<mcp::connect::authorizer> tokens_of(std::string_view server) const;
   /// Returns them for connections to this address, which a reference of the entry has just given. Tokens of another
   /// address are not sent there. `principal`: the caller that uses the connection; entries that are shared have one
   /// login for all.
-  std::shared_ptr<mcp::authorizer> tokens_at(std::string_view server, const std::string& url,
-                                             const std::string& principal = {});
+  std::shared_ptr<mcp::connect::authorizer> tokens_at(std::string_view server, const std::string& url,
+                                                      const std::string& principal = {});
   /// Returns true if this caller has the account at the server that the person has: its login is for all, or neither
   /// has one of its own.
   bool is_same_account(std::string_view server, std::string_view principal) const;
@@ -85,15 +85,15 @@ class logins final : public login_desk, private grant_keeper {
 
   login_parts parts_;
   result<std::string> path_;
-  std::shared_ptr<credential_file> file_;  // used on the lane only; null without a path
+  std::shared_ptr<credentials::credential_file> file_;  // used on the lane only; null without a path
   std::string person_;
   hooks hooks_;
   std::vector<tokens_ptr> entries_;     // the person's logins, which those that are shared have for all
   std::vector<tokens_ptr> of_callers_;  // those of other principals at entries that are not shared
   std::vector<std::string> callers_;
   std::shared_ptr<void> alive_;  // answers of the lane that come after this object are dropped
-  keyed_lanes renewals_;         // wait for the lock between daemons, each server's for itself
-  lane lane_;                    // last: its work ends before the rest goes
+  async::keyed_lanes renewals_;  // wait for the lock between daemons, each server's for itself
+  async::lane lane_;             // last: its work ends before the rest goes
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::logins

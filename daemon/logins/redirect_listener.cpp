@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::logins {
 namespace {
 
 constexpr std::string_view callback_path = "/callback";
-constexpr http::server_limits visitor_limits{
+constexpr http::servers::server_limits visitor_limits{
     {.head = 32u << 10, .body = 0}, milliseconds(10'000), milliseconds(10'000), milliseconds(10'000)};
 
-http::server_answer html(int status, std::string_view title, std::string_view text) {
+http::servers::server_answer html(int status, std::string_view title, std::string_view text) {
   std::string body = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>mcpbx</title><body><h1>";
   body.append(title).append("</h1><p>").append(text).append("</p></body></html>\n");
   return {status,
@@ -27,7 +27,7 @@ http::server_answer html(int status, std::string_view title, std::string_view te
 
 }  // namespace
 
-class redirect_listener::visitor final : public http::server_events {
+class redirect_listener::visitor final : public http::servers::server_events {
  public:
   visitor(redirect_listener& owner, int fd)
       : owner_(owner), connection_(owner.executor_, owner.time_, fd, visitor_limits, *this) {
@@ -38,12 +38,12 @@ class redirect_listener::visitor final : public http::server_events {
 
   // An answer to the head ends the connection: one that stayed open would take a browser to this listener when the next
   // one has the same port.
-  std::optional<http::server_answer> on_head(const http::request_head& head) override {
+  std::optional<http::servers::server_answer> on_head(const http::servers::request_head& head) override {
     asked_ = true;
     return owner_.answer_to(head);
   }
-  void on_request(http::request_head, shared_bytes) override {}
-  http::server_answer on_fault(int status, std::string_view) override {
+  void on_request(http::servers::request_head, shared_bytes) override {}
+  http::servers::server_answer on_fault(int status, std::string_view) override {
     return html(status, "This is no answer to a login", "mcpbx cannot read the request.");
   }
   void on_drained() override {}
@@ -52,17 +52,17 @@ class redirect_listener::visitor final : public http::server_events {
  private:
   redirect_listener& owner_;
   bool asked_ = false;
-  http::server_connection connection_;
+  http::servers::server_connection connection_;
 };
 
 result<std::unique_ptr<redirect_listener>> redirect_listener::open(const boost::asio::any_io_executor& executor,
                                                                    time_source& time, std::string_view wanted) {
-  std::unique_ptr<mcp::loopback_listener> port;
+  std::unique_ptr<mcp::socket::loopback_listener> port;
   if (const auto before = http::parse_url(wanted); before && before->host == "127.0.0.1")
-    if (auto same = mcp::loopback_listener::open(executor, time, "127.0.0.1:" + std::to_string(before->port)))
+    if (auto same = mcp::socket::loopback_listener::open(executor, time, "127.0.0.1:" + std::to_string(before->port)))
       port = std::move(*same);
   if (!port) {
-    auto fresh = mcp::loopback_listener::open(executor, time, "127.0.0.1:0");
+    auto fresh = mcp::socket::loopback_listener::open(executor, time, "127.0.0.1:0");
     if (!fresh) return fail(errc::io, "no port of 127.0.0.1 can be opened for the login: " + fresh.error().message);
     port = std::move(*fresh);
   }
@@ -70,7 +70,7 @@ result<std::unique_ptr<redirect_listener>> redirect_listener::open(const boost::
 }
 
 redirect_listener::redirect_listener(boost::asio::any_io_executor executor, time_source& time,
-                                     std::unique_ptr<mcp::loopback_listener> port)
+                                     std::unique_ptr<mcp::socket::loopback_listener> port)
     : executor_(std::move(executor)),
       time_(time),
       port_(std::move(port)),
@@ -109,7 +109,7 @@ void redirect_listener::left(visitor& v) {
   std::erase_if(visitors_, [&](const auto& one) { return one.get() == &v; });
 }
 
-http::server_answer redirect_listener::answer_to(const http::request_head& head) {
+http::servers::server_answer redirect_listener::answer_to(const http::servers::request_head& head) {
   // A page of the web that has its own name resolve to this machine sends that name.
   if (http::find_header(head.headers, "Host") != authority_)
     return html(403, "Not for this address", "This port waits for the answer to a login of mcpbx.");
@@ -137,4 +137,4 @@ http::server_answer redirect_listener::answer_to(const http::request_head& head)
   return html(200, "Thank you", "mcpbx has the answer. You can close this window and go back to your terminal.");
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::logins

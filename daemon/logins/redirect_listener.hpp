@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::logins {
 
 class redirect_listener {
  public:
@@ -55,18 +55,18 @@ class redirect_listener {
  private:
   class visitor;
   redirect_listener(boost::asio::any_io_executor executor, time_source& time,
-                    std::unique_ptr<mcp::loopback_listener> port);
+                    std::unique_ptr<mcp::socket::loopback_listener> port);
   void admit(int fd);
   void left(visitor& v);
-  http::server_answer answer_to(const http::request_head& head);
+  http::servers::server_answer answer_to(const http::servers::request_head& head);
 
   boost::asio::any_io_executor executor_;
   time_source& time_;
-  std::unique_ptr<mcp::loopback_listener> port_;
+  std::unique_ptr<mcp::socket::loopback_listener> port_;
   std::string uri_, authority_;
   std::string opened_, leads_to_;  // path for the first visitor, and where it leads, or "" once it has
   std::function<page(std::string_view)> on_answer_;
   std::list<std::unique_ptr<visitor>> visitors_;  // oldest first
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::logins

@@ -2,7 +2,7 @@
 #pragma once
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::logins {
 
 /// Empties the list and calls each of its handlers that is not empty. They may add others, which wait on.
 template <class Handlers, class... Arguments>
@@ -11,4 +11,4 @@ void call_all(Handlers& handlers, const Arguments&... arguments) {
     if (h) h(arguments...);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::logins

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::daemon::words {
+namespace mcpbx::daemon::loop::words {
 namespace {
 
 constexpr std::size_t max_title = 80;   // bytes of a server's title on a status line
@@ -35,8 +35,8 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
 }
 
 std::string shown(std::string_view name, std::string_view title) {
-  auto clean = printable(title);
-  if (clean.empty()) clean = title_case(printable(name));
+  auto clean = redact::printable(title);
+  if (clean.empty()) clean = title_case(redact::printable(name));
   return std::string(cut_utf8(clean, max_title));
 }
 
@@ -94,11 +94,11 @@ std::string unable(std::string_view why) {
 }
 
 std::string who_answered(std::string_view entry, const providers::origin& by) {
-  providers::wire_options options;
+  providers::wire::wire_options options;
   options.name = entry;
   options.model = by.model;
   options.base_url = by.endpoint;
-  return by.endpoint.empty() ? providers::named(options) : providers::who(options);
+  return by.endpoint.empty() ? providers::wire::named(options) : providers::wire::who(options);
 }
 
 std::string context_filled(std::string_view model) {
@@ -129,7 +129,7 @@ std::string ended_unknown(std::string_view model, std::string_view reason) {
   return formatted(
       "the {} ended for the reason {}, which is not known here, so it may not be whole: ask again, or use another "
       "model",
-      model, json_quoted(cut_utf8(printable(reason), max_reason)));
+      model, json::json_quoted(cut_utf8(redact::printable(reason), max_reason)));
 }
 
 std::string filtered(std::string_view model) {
@@ -147,9 +147,9 @@ std::string refused(std::string_view model, const providers::message& reply) {
                    whole ? "" : ".");
 }
 
-raw_json error_result(std::string_view text) {
+json::raw_json error_result(std::string_view text) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().key("content").begin_array();
   w.begin_object().member("type", "text").member("text", text).end_object().end_array();
   w.member("isError", true).end_object();
@@ -170,11 +170,11 @@ bool has_guidance(std::string_view system) {
   return system.find(guidance_mark) != std::string_view::npos;
 }
 
-std::string round_prompt(const run_limits& limits, int round, int depth, bool with_tools) {
-  if (limits.round_prompts != round_prompt_mode::progressive || limits.max_rounds == 0) return {};
+std::string round_prompt(const stored::run_limits& limits, int round, int depth, bool with_tools) {
+  if (limits.round_prompts != stored::round_prompt_mode::progressive || limits.max_rounds == 0) return {};
   const int remaining = with_tools ? limits.max_rounds - depth : 0;
   // With limit_policy::stop no model call follows the last round, so the results of its tools would not be read.
-  const bool last = !with_tools || (remaining <= 1 && limits.on_limit == limit_policy::stop);
+  const bool last = !with_tools || (remaining <= 1 && limits.on_limit == stored::limit_policy::stop);
   const auto& texts = limits.round_texts;
   auto text = last         ? texts.last.value_or(std::string(last_round))
               : depth == 0 ? texts.first.value_or(std::string(first_round))
@@ -184,7 +184,7 @@ std::string round_prompt(const run_limits& limits, int round, int depth, bool wi
   return text;
 }
 
-std::string answer_format(const raw_json& schema) {
+std::string answer_format(const json::raw_json& schema) {
   return formatted(
       "Your final answer must be one JSON value that fits the JSON Schema below, and nothing else: no words around it, "
       "no "
@@ -208,7 +208,7 @@ std::string in_one_line(std::string_view problem) {
 
 std::string unknown_tool(std::string_view name, std::span<const std::string> similar,
                          std::span<const std::string> offered) {
-  auto text = formatted("Not executed: there is no tool named \"{}\" here. ", cut_utf8(printable(name), 128));
+  auto text = formatted("Not executed: there is no tool named \"{}\" here. ", cut_utf8(redact::printable(name), 128));
   if (!similar.empty()) return text + "Similar names: " + listed(similar, told_on_unknown) + ".";
   if (!offered.empty()) return text + "The tools are: " + listed(offered, told_on_unknown) + ".";
   return text + "No tools are available; answer without them.";
@@ -223,35 +223,36 @@ std::string session_in_use(std::string_view session) {
 }
 
 std::string goes_on_later(std::string_view run) {
-  return "the daemon is stopping; the run " + json_quoted(run) +
+  return "the daemon is stopping; the run " + json::json_quoted(run) +
          " goes on when it is started again, and can be attached to then";
 }
 
 std::string goes_on_elsewhere(std::string_view run) {
-  return "the run " + json_quoted(run) +
+  return "the run " + json::json_quoted(run) +
          " goes on in another daemon, which has taken it over; attach to it there, or find its answer in its session";
 }
 
-std::string_view wants_approval(rule by) {
-  if (by == rule::approve_destructive) return "nothing says that this tool only reads or leaves intact what is there";
-  if (by == rule::approve_after_output)
+std::string_view wants_approval(policy::rule by) {
+  if (by == policy::rule::approve_destructive)
+    return "nothing says that this tool only reads or leaves intact what is there";
+  if (by == policy::rule::approve_after_output)
     return "the model has read what tools returned or their servers wrote, and nothing says that this tool only reads "
            "or leaves intact what is there";
   return "the configuration wants a yes for this tool";
 }
 
-std::string not_allowed(const decision& why, std::string_view name, const tool_facts& tool) {
+std::string not_allowed(const policy::decision& why, std::string_view name, const policy::tool_facts& tool) {
   switch (why.by) {
-    case rule::withheld:
-      return "Not executed: " + mcp::withheld_text(name, *tool.withheld);
-    case rule::changed:
+    case policy::rule::withheld:
+      return "Not executed: " + mcp::catalogs::withheld_text(name, *tool.withheld);
+    case policy::rule::changed:
       return formatted(
           "Not executed: the server \"{}\" changed its definition of this tool, or where it comes from, and the tool "
           "needs a yes of the user.",
           tool.server);
-    case rule::run_is_ending:
+    case policy::rule::run_is_ending:
       return std::string(stopped_at_failure);
-    case rule::nobody_to_ask:
+    case policy::rule::nobody_to_ask:
       return "Not executed: this tool needs a yes of the user, and nobody who follows this run can be asked: a "
              "program that answers questions says \"answers\": true in mcpbx/hello or in its request.";
     default:
@@ -285,4 +286,4 @@ std::string span_of(std::int64_t ms) {
   return formatted("{:.1f} s", static_cast<double>(ms) / 1000.0);
 }
 
-}  // namespace mcpbx::daemon::words
+}  // namespace mcpbx::daemon::loop::words

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon::words {
+namespace mcpbx::daemon::loop::words {
 
 /// For the model: result of a call whose intent could not be written to the journal.
 inline constexpr std::string_view never_left =
@@ -85,7 +85,7 @@ std::string refused(std::string_view model, const providers::message& reply);
 std::string stopped(std::string_view reason_text);
 
 /// Returns a tool result of mcpbx itself: an error with `text` as its only content.
-raw_json error_result(std::string_view text);
+json::raw_json error_result(std::string_view text);
 
 /// Returns the guidance for the system prompt (L7): how to use tools, and the first 64 of their names. All names are in
 /// the definitions that each request has anyway.
@@ -94,10 +94,10 @@ std::string guidance(std::span<const std::string> names);
 bool has_guidance(std::string_view system);
 
 /// Returns the note that tells a model call how far its run is (L6), or "". `round`: its number from 1.
-std::string round_prompt(const run_limits& limits, int round, int depth, bool with_tools);
+std::string round_prompt(const stored::run_limits& limits, int round, int depth, bool with_tools);
 
 /// Returns the paragraph for the system prompt if the answer must fit a JSON Schema.
-std::string answer_format(const raw_json& schema);
+std::string answer_format(const json::raw_json& schema);
 /// Returns the message for the model after an answer that does not fit. `problem` has one line per fault.
 std::string wrong_answer(std::string_view problem);
 /// Returns the lines of `problem` joined for use in a sentence.
@@ -111,7 +111,7 @@ std::string unknown_tool(std::string_view name, std::span<const std::string> sim
 /// reason, with or without "Not executed: " at its beginning.
 std::string not_again(std::string_view why);
 /// Returns the reason, for people, why a call needs approval by this rule.
-std::string_view wants_approval(rule by);
+std::string_view wants_approval(policy::rule by);
 /// Returns the reason for asking again, because the tool or its origin has changed since the approval. `why`: from
 /// wants_approval().
 std::string asked_anew(std::string_view why);
@@ -124,9 +124,9 @@ std::string input_declined(std::string_view server);
 /// Returns the status line about a sampling request that needed an approval which nobody can give.
 std::string sampling_refused(std::string_view server);
 /// Returns the result, for the model, of a call that daemon/policy denies. `name`: the tool's name in the catalog.
-std::string not_allowed(const decision& why, std::string_view name, const tool_facts& tool);
+std::string not_allowed(const policy::decision& why, std::string_view name, const policy::tool_facts& tool);
 
 /// Formats a duration in milliseconds: "120 s", "1.5 s", "250 ms".
 std::string span_of(std::int64_t ms);
 
-}  // namespace mcpbx::daemon::words
+}  // namespace mcpbx::daemon::loop::words

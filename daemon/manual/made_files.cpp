@@ -15,13 +15,13 @@ std::vector<made_file> made_files() {
       {"man/man1/mcpbx-toolbox.1", toolbox_page()},
       {"man/man5/mcpbx-config.5", config_page()},
       {"man/man8/mcpbxd.8", mcpbxd_page()},
-      {"completion/bash/mcpbx", std::string(cli::completion_script("bash"))},
-      {"completion/zsh/_mcpbx", std::string(cli::completion_script("zsh"))},
-      {"completion/fish/mcpbx.fish", std::string(cli::completion_script("fish"))},
+      {"completion/bash/mcpbx", std::string(cli::completion::completion_script("bash"))},
+      {"completion/zsh/_mcpbx", std::string(cli::completion::completion_script("zsh"))},
+      {"completion/fish/mcpbx.fish", std::string(cli::completion::completion_script("fish"))},
   };
-  for (auto& unit : cli::user_units("/usr/bin/mcpbxd"))
+  for (auto& unit : cli::service::user_units("/usr/bin/mcpbxd"))
     all.push_back({"systemd/user/" + unit.name, std::move(unit.text)});
-  for (auto& unit : cli::system_units("/usr/bin/mcpbxd"))
+  for (auto& unit : cli::service::system_units("/usr/bin/mcpbxd"))
     all.push_back({"systemd/system/" + unit.name, std::move(unit.text)});
   return all;
 }

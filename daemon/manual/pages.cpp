@@ -132,7 +132,7 @@ void see_also(roff_page& page, std::string_view own) {
 
 std::string mcpbx_page() {
   roff_page page("mcpbx", 1, version, "ask a model that uses your tools, and drive the mcpbx daemon");
-  cli::with_pages([&](const CLI::App& app) {
+  cli::program::with_pages([&](const CLI::App& app) {
     page.section("Synopsis");
     page.paragraph(roff_bold("mcpbx") + " [" + roff_italic("OPTIONS") + "] " + roff_italic("VERB") + " ...");
     page.section("Description");
@@ -148,7 +148,7 @@ std::string mcpbx_page() {
 
 std::string mcpbxd_page() {
   roff_page page("mcpbxd", 8, version, "one daemon between your programs, your models and your tool servers");
-  daemon::with_options([&](const CLI::App& app) {
+  daemon::process::with_options([&](const CLI::App& app) {
     page.section("Synopsis");
     page.paragraph(synopsis("mcpbxd", app));
     page.section("Description");
@@ -189,7 +189,7 @@ std::string config_page() {
             {"$${", "the two characters ${"}}})
     page.tagged(roff_bold(form), roff_text(meaning));
   page.section("Keys");
-  add_keys(page, conf::key_document());
+  add_keys(page, conf::model::key_document());
   page.section("Files");
   page.tagged(roff_italic("~/.config/mcpbx/config.json"),
               roff_text("of a person ($XDG_CONFIG_HOME/mcpbx/config.json)"));

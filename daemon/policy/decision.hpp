@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::policy {
 
 enum class verdict : std::uint8_t {
   deny,
@@ -47,4 +47,4 @@ struct decision {
   bool denies() const noexcept { return says == verdict::deny; }
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::policy

@@ -11,15 +11,15 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::policy {
 
-using terms_ptr = std::shared_ptr<const std::vector<server_terms>>;
+using terms_ptr = std::shared_ptr<const std::vector<stored::server_terms>>;
 
 /// The terms of this server; null: there are none.
-const server_terms* terms_of(const terms_ptr& all, std::string_view server);
+const stored::server_terms* terms_of(const terms_ptr& all, std::string_view server);
 
 /// `terms` with what the catalog `now` adds to them: tool_naming::named.
-terms_ptr with_names(const std::vector<server_terms>& terms, const mcp::catalog& now);
+terms_ptr with_names(const std::vector<stored::server_terms>& terms, const mcp::catalogs::catalog& now);
 
 /// The terms that runs which begin now are noted with.
 class present_terms {
@@ -28,14 +28,14 @@ class present_terms {
   explicit present_terms(terms_ptr configured) : configured_(std::move(configured)) {}
   const terms_ptr& configured() const noexcept { return configured_; }
   /// With the names of `now`, which are looked at once per catalog. Null: nothing is configured.
-  terms_ptr under(const mcp::catalog_ptr& now) {
+  terms_ptr under(const mcp::catalogs::catalog_ptr& now) {
     if (configured_ && std::exchange(catalog_, now) != now) noted_ = with_names(*configured_, *now);
     return noted_;
   }
 
  private:
   terms_ptr configured_, noted_;
-  mcp::catalog_ptr catalog_;
+  mcp::catalogs::catalog_ptr catalog_;
 };
 
 class past_names {
@@ -54,7 +54,7 @@ class past_names {
   /// Names the tools of `now` as the run's `servers` say. For what allows they count as having had the names of now
   /// where nobody noted how their server's tools were named (a journal of an older mcpbx), or where it is configured
   /// as it was and no other name was noted.
-  past_names(const mcp::catalog& now, const kept_terms& kept);
+  past_names(const mcp::catalogs::catalog& now, const stored::kept_terms& kept);
 
   /// The names of the tool that `server` knows as `own`. Null: none are known.
   const names* find(const std::string& server, const std::string& own) const;
@@ -63,4 +63,4 @@ class past_names {
   std::map<std::pair<std::string, std::string>, names> names_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::policy

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::policy {
 namespace {
 
 using globs = std::span<const std::string>;
@@ -48,13 +48,13 @@ const std::string* approve_of(const terms_ptr& entries, const tool_facts& tool) 
 }
 
 /// Decides by the terms that a resumed run is kept to beside its own choice.
-decision decide_beside(const kept_terms& kept, const tool_facts& tool) {
+decision decide_beside(const stored::kept_terms& kept, const tool_facts& tool) {
   if (const auto* glob = first_for(kept.deny, tool.names)) return denied(rule::denied, *glob);
   if (!names_it(kept.allow, tool.names.name, tool.names.prefixed)) return denied(rule::not_allowed);
   if (!kept.servers) return allowed;
   const auto* terms = terms_of(kept.servers, tool.server);
   if (terms == nullptr) return denied(rule::new_server, tool.server);
-  if (!mcp::passes(terms->allow, terms->deny, tool.own)) return denied(rule::entry_then, tool.own);
+  if (!mcp::catalogs::passes(terms->allow, terms->deny, tool.own)) return denied(rule::entry_then, tool.own);
   return allowed;
 }
 
@@ -71,7 +71,7 @@ decision decide_approval(const approval_rules& rules, const tool_facts& tool) {
   return allowed;
 }
 
-decision not_offered(const mcp::withheld_tool& tool) {
+decision not_offered(const mcp::catalogs::withheld_tool& tool) {
   return denied(rule::withheld, tool.why ? std::string_view(*tool.why) : std::string_view());
 }
 
@@ -85,7 +85,7 @@ decision decide(const calling_process& who) {
 
 // A resumed run chose among the names of its beginning, and is bound by what its profile says of those of today. Its
 // denials hold under both.
-decision decide_offer(const tool_choice& choice, const tool_facts& tool) {
+decision decide_offer(const stored::tool_choice& choice, const tool_facts& tool) {
   if (const auto* glob = first_for(choice.deny, tool.names)) return denied(rule::denied, *glob);
   if (choice.beside)
     if (const auto beside = decide_beside(*choice.beside, tool); beside.denies()) return beside;
@@ -97,13 +97,13 @@ decision decide_offer(const tool_choice& choice, const tool_facts& tool) {
   return names_it(choice.allow, tool.names.name, tool.names.prefixed) ? allowed : denied(rule::not_allowed);
 }
 
-decision decide_request(const tool_choice& choice, std::string_view shown) {
+decision decide_request(const stored::tool_choice& choice, std::string_view shown) {
   if (choice.only.empty()) return allowed;
   const auto* glob = first_for(choice.only, shown);
   return glob == nullptr ? denied(rule::not_asked_for) : decision{verdict::allow, rule::none, *glob};
 }
 
-decision decide(const calling_run& who, const tool_facts& tool, const raw_json& arguments) {
+decision decide(const calling_run& who, const tool_facts& tool, const json::raw_json& arguments) {
   if (!tool.of_a_server) return {verdict::allow, rule::not_of_a_server};
   if (tool.withheld != nullptr) return not_offered(*tool.withheld);
   const auto wanted = decide_approval(who.rules, tool);
@@ -113,11 +113,11 @@ decision decide(const calling_run& who, const tool_facts& tool, const raw_json& 
   if (who.approved && who.approved(arguments)) return {verdict::allow, rule::approved, wanted.text};
   if (who.ending) return denied(rule::run_is_ending, wanted.text);
   switch (who.mode) {
-    case approval_mode::all:
+    case stored::approval_mode::all:
       return {verdict::allow, rule::approved_beforehand, wanted.text};
-    case approval_mode::ask:
+    case stored::approval_mode::ask:
       return who.reachable ? wanted : denied(rule::nobody_to_ask, wanted.text);
-    case approval_mode::none:
+    case stored::approval_mode::none:
       break;
   }
   return denied(rule::may_not_ask, wanted.text);
@@ -136,23 +136,24 @@ decision decide(const direct_caller& who, const read_facts& what) {
   const auto* terms = terms_of(who.rules.entries, what.server);
   if (terms == nullptr || terms->approve.empty()) return allowed;
   // A pattern holds for every spelling of a URI, as one that denies does.
-  if (what.is_uri && mcp::uri_filter({{}, terms->approve}).denies(what.own)) return denied(rule::entry_approve);
+  if (what.is_uri && mcp::catalogs::uri_filter({{}, terms->approve}).denies(what.own))
+    return denied(rule::entry_approve);
   if (const auto* glob = first_for(terms->approve, what.own)) return denied(rule::entry_approve, *glob);
   return allowed;
 }
 
-tool_facts facts_of(const mcp::catalog_entry& tool) {
+tool_facts facts_of(const mcp::catalogs::catalog_entry& tool) {
   return {.server = tool.server,
           .own = tool.tool,
           .names = {tool.listed_name(), tool.rules.prefixed, tool.rules.plain, tool.rules.other},
           .may_destroy = tool.annotations.may_destroy()};
 }
 
-tool_facts facts_of(std::string_view name, const mcp::withheld_tool& tool) {
+tool_facts facts_of(std::string_view name, const mcp::catalogs::withheld_tool& tool) {
   return {.server = tool.server,
           .own = tool.tool,
           .names = {name, tool.rules.prefixed, tool.rules.plain, tool.rules.other},
           .withheld = &tool};
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::policy

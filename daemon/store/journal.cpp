@@ -7,21 +7,21 @@
 
 #include <iterator>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::store {
 namespace {
 
 class memory_run final : public run_journal {
  public:
-  explicit memory_run(std::shared_ptr<std::vector<run_record>> kept) : kept_(std::move(kept)) {}
+  explicit memory_run(std::shared_ptr<std::vector<stored::run_record>> kept) : kept_(std::move(kept)) {}
 
-  boost::asio::awaitable<result<void>> append(std::vector<run_record> records, bool) override {
+  boost::asio::awaitable<result<void>> append(std::vector<stored::run_record> records, bool) override {
     if (kept_)
       kept_->insert(kept_->end(), std::make_move_iterator(records.begin()), std::make_move_iterator(records.end()));
     co_return result<void>{};
   }
 
  private:
-  std::shared_ptr<std::vector<run_record>> kept_;
+  std::shared_ptr<std::vector<stored::run_record>> kept_;
 };
 
 std::unexpected<error> no_sessions() {
@@ -34,10 +34,10 @@ std::unexpected<error> no_sessions() {
 void journal::load_history(std::string, answer<history> then) {
   then(no_sessions());
 }
-void journal::list_sessions(session_query, answer<std::vector<session_row>> then) {
+void journal::list_sessions(stored::session_query, answer<std::vector<stored::session_row>> then) {
   then(no_sessions());
 }
-void journal::read_session(std::string, answer<session_contents> then) {
+void journal::read_session(std::string, answer<stored::session_contents> then) {
   then(no_sessions());
 }
 void journal::erase_session(std::string, answer<void> then) {
@@ -46,7 +46,7 @@ void journal::erase_session(std::string, answer<void> then) {
 void journal::take_unfinished(answer<std::vector<unfinished_run>> then) {
   then(std::vector<unfinished_run>());
 }
-void journal::find_ended(std::string run, answer<std::vector<run_record>> then) {
+void journal::find_ended(std::string run, answer<std::vector<stored::run_record>> then) {
   then(fail(errc::not_found, "no run is named \"" + run +
                                  "\", and those that have ended are not kept, because store.url is \"none\"; set it to "
                                  "\"sqlite:\", or take the key out"));
@@ -55,10 +55,10 @@ void journal::find_owner(std::string, answer<std::optional<std::string>> then) {
   then(std::nullopt);
 }
 
-void journal::count_usage(look_back, answer<usage_page> then) {
+void journal::count_usage(stored::look_back, answer<usage_page> then) {
   then(no_sessions());
 }
-void journal::find_words(look_back, std::string, std::size_t, answer<found_page> then) {
+void journal::find_words(stored::look_back, std::string, std::size_t, answer<found_page> then) {
   then(no_sessions());
 }
 
@@ -75,12 +75,12 @@ boost::asio::awaitable<result<journal::history>> history_of(journal& from, std::
 }
 
 std::unique_ptr<run_journal> memory_journal::open_run(const std::string& run) {
-  std::shared_ptr<std::vector<run_record>> records;
+  std::shared_ptr<std::vector<stored::run_record>> records;
   if (keep_) {
-    records = std::make_shared<std::vector<run_record>>();
+    records = std::make_shared<std::vector<stored::run_record>>();
     kept_.emplace_back(run, records);
   }
   return std::make_unique<memory_run>(std::move(records));
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::store

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::store {
 
 /// The journal of one run.
 class run_journal {
@@ -27,7 +27,7 @@ class run_journal {
   /// journal takes nothing more. errc::unavailable: another run is active in the session, or has continued it.
   /// errc::not_found: another daemon has taken the run over. Other errors: the records are not stored, unless the store
   /// was only too slow; then a late success may leave them, as a crash might, and the run is closed behind them.
-  virtual boost::asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) = 0;
+  virtual boost::asio::awaitable<result<void>> append(std::vector<stored::run_record> records, bool synced) = 0;
   /// Sets the time for which appends wait for a store that cannot be reached at the moment, at most longest_outage,
   /// which is also the default. They always wait as long as for a store that is only busy.
   virtual void wait_at_most(milliseconds /*patience*/) {}
@@ -37,8 +37,8 @@ class run_journal {
 /// A run that an earlier process left without an end and that will be continued.
 struct unfinished_run {
   std::string run, session;
-  std::vector<run_record> records;       ///< all records, with `inherited` filled in
-  std::unique_ptr<run_journal> journal;  ///< continues behind the last record; destroying it closes the run
+  std::vector<stored::run_record> records;  ///< all records, with `inherited` filled in
+  std::unique_ptr<run_journal> journal;     ///< continues behind the last record; destroying it closes the run
 };
 
 /// A reason for which a journal cannot be written at the moment.
@@ -56,22 +56,22 @@ class journal {
   using answer = std::function<void(result<T>)>;
   struct history : std::vector<providers::message_ptr> {
     using vector::vector;
-    std::int64_t last_run = 0;                  ///< run_row::id of its latest run, or 0
-    std::string principal;                      ///< owner of the session
-    run_terms terms;                            ///< terms of the latest run
-    std::vector<record::whole_result> results;  ///< folded_run::results of the latest run
-    std::vector<record::meant_tool> tools;      ///< tools behind the names in the calls; the first of a name counts
+    std::int64_t last_run = 0;                          ///< run_row::id of its latest run, or 0
+    std::string principal;                              ///< owner of the session
+    stored::run_terms terms;                            ///< terms of the latest run
+    std::vector<stored::record::whole_result> results;  ///< folded_run::results of the latest run
+    std::vector<stored::record::meant_tool> tools;  ///< tools behind the names in the calls; the first of a name counts
   };
 
   /// Part of a look back through the runs.
   struct usage_page {
-    usage_report report;
+    stored::usage_report report;
     std::int64_t next = 0;  ///< look_back::before of the next page; 0: this was the last one
   };
   struct found_page {
-    std::vector<word_hit> runs;   ///< the latest first
-    std::int64_t next = 0;        ///< as above
-    std::int64_t reached_ms = 0;  ///< start of the earliest run that was looked through; 0: none
+    std::vector<stored::word_hit> runs;  ///< the latest first
+    std::int64_t next = 0;               ///< as above
+    std::int64_t reached_ms = 0;         ///< start of the earliest run that was looked through; 0: none
   };
 
   virtual ~journal() = default;
@@ -88,9 +88,9 @@ class journal {
   /// Reads the conversation of a session to continue: the messages of all its runs in order, without system prompts.
   /// errc::not_found; errc::unavailable: a run is active in it; errc::io: a part cannot be read.
   virtual void load_history(std::string session, answer<history> then);
-  virtual void list_sessions(session_query q, answer<std::vector<session_row>> then);
+  virtual void list_sessions(stored::session_query q, answer<std::vector<stored::session_row>> then);
   /// Reads a session for display. errc::not_found.
-  virtual void read_session(std::string session, answer<session_contents> then);
+  virtual void read_session(std::string session, answer<stored::session_contents> then);
   /// Deletes a session. errc::not_found; errc::unavailable: a run is active in it.
   virtual void erase_session(std::string session, answer<void> then);
   /// Hands out each run once that an earlier process left and that will be continued. If daemons share the journal,
@@ -99,14 +99,14 @@ class journal {
   virtual void take_unfinished(answer<std::vector<unfinished_run>> then);
   /// Reads the records of the latest ended run of this name, with `inherited` filled in. errc::not_found;
   /// errc::unavailable: a run of this name has not ended yet.
-  virtual void find_ended(std::string run, answer<std::vector<run_record>> then);
+  virtual void find_ended(std::string run, answer<std::vector<stored::run_record>> then);
   /// Finds the other daemon in which a run of this name is active, by its name for people. nullopt: none, or the
   /// journal is not shared.
   virtual void find_owner(std::string run, answer<std::optional<std::string>> then);
   /// Counts the runs of one page. Looking through all of them takes several pages, between which runs are written.
-  virtual void count_usage(look_back where, answer<usage_page> then);
+  virtual void count_usage(stored::look_back where, answer<usage_page> then);
   /// Finds runs of one page that have all words in one message, at most `most`.
-  virtual void find_words(look_back where, std::string words, std::size_t most, answer<found_page> then);
+  virtual void find_words(stored::look_back where, std::string words, std::size_t most, answer<found_page> then);
 };
 
 /// Awaits journal::load_history(). Only for a journal that keeps sessions.
@@ -118,11 +118,13 @@ class memory_journal final : public journal {
   explicit memory_journal(bool keep = false) : keep_(keep) {}
   std::unique_ptr<run_journal> open_run(const std::string& run) override;
   /// Returns the kept records of all runs, by run name in order of opening.
-  const std::vector<std::pair<std::string, std::shared_ptr<std::vector<run_record>>>>& kept() const { return kept_; }
+  const std::vector<std::pair<std::string, std::shared_ptr<std::vector<stored::run_record>>>>& kept() const {
+    return kept_;
+  }
 
  private:
   bool keep_;
-  std::vector<std::pair<std::string, std::shared_ptr<std::vector<run_record>>>> kept_;
+  std::vector<std::pair<std::string, std::shared_ptr<std::vector<stored::run_record>>>> kept_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::store

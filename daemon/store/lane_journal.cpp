@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::store {
 namespace {
 
 namespace asio = boost::asio;
@@ -27,13 +27,13 @@ class one_run final : public run_journal {
     if (begun_ && !ended_) owner_->left_open(std::move(place_));
   }
 
-  asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) override {
+  asio::awaitable<result<void>> append(std::vector<stored::run_record> records, bool synced) override {
     if (failed_)
       co_return fail(errc::io, "earlier records of this run could not be written to " + owner_->store_name() +
                                    "; begin a new run");
-    const bool last = !records.empty() && std::holds_alternative<record::run_ended>(records.back());
+    const bool last = !records.empty() && std::holds_alternative<stored::record::run_ended>(records.back());
     begun_ = true;
-    auto start = [this, synced](auto handler, std::vector<run_record> all) {
+    auto start = [this, synced](auto handler, std::vector<stored::run_record> all) {
       auto kept = std::make_shared<decltype(handler)>(std::move(handler));
       owner_->append(place_, std::move(all), synced, patience_, [kept](result<void> outcome) {
         auto call = std::move(*kept);
@@ -87,13 +87,13 @@ void lane_journal::load_history(std::string session, answer<history> then) {
                        std::move(then));
 }
 
-void lane_journal::list_sessions(session_query q, answer<std::vector<session_row>> then) {
-  lane_->read<std::vector<session_row>>([q = std::move(q)](auto& w, auto now) { return w.list_sessions(q, now); },
-                                        std::move(then));
+void lane_journal::list_sessions(stored::session_query q, answer<std::vector<stored::session_row>> then) {
+  lane_->read<std::vector<stored::session_row>>(
+      [q = std::move(q)](auto& w, auto now) { return w.list_sessions(q, now); }, std::move(then));
 }
 
-void lane_journal::read_session(std::string session, answer<session_contents> then) {
-  lane_->read<session_contents>(
+void lane_journal::read_session(std::string session, answer<stored::session_contents> then) {
+  lane_->read<stored::session_contents>(
       [session = std::move(session)](auto& w, auto now) { return w.read_session(session, now); }, std::move(then));
 }
 
@@ -115,9 +115,9 @@ void lane_journal::take_unfinished(answer<std::vector<unfinished_run>> then) {
   });
 }
 
-void lane_journal::find_ended(std::string run, answer<std::vector<run_record>> then) {
-  lane_->read<std::vector<run_record>>([run = std::move(run)](auto& w, auto now) { return w.find_ended(run, now); },
-                                       std::move(then));
+void lane_journal::find_ended(std::string run, answer<std::vector<stored::run_record>> then) {
+  lane_->read<std::vector<stored::run_record>>(
+      [run = std::move(run)](auto& w, auto now) { return w.find_ended(run, now); }, std::move(then));
 }
 
 void lane_journal::find_owner(std::string run, answer<std::optional<std::string>> then) {
@@ -125,14 +125,14 @@ void lane_journal::find_owner(std::string run, answer<std::optional<std::string>
                                           std::move(then));
 }
 
-void lane_journal::count_usage(look_back where, answer<usage_page> then) {
+void lane_journal::count_usage(stored::look_back where, answer<usage_page> then) {
   lane_->read<usage_page>([where](auto& w, auto now) { return w.count_usage(where, now); }, std::move(then));
 }
 
-void lane_journal::find_words(look_back where, std::string words, std::size_t most, answer<found_page> then) {
+void lane_journal::find_words(stored::look_back where, std::string words, std::size_t most, answer<found_page> then) {
   lane_->read<found_page>(
       [where, words = std::move(words), most](auto& w, auto now) { return w.find_words(where, words, most, now); },
       std::move(then));
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::store

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::store {
 
 class store_lane;
 
@@ -56,17 +56,17 @@ class lane_journal final : public journal {
   bool is_shared() const override;
   std::optional<journal_trouble> trouble() const override;
   void load_history(std::string session, answer<history> then) override;
-  void list_sessions(session_query q, answer<std::vector<session_row>> then) override;
-  void read_session(std::string session, answer<session_contents> then) override;
+  void list_sessions(stored::session_query q, answer<std::vector<stored::session_row>> then) override;
+  void read_session(std::string session, answer<stored::session_contents> then) override;
   void erase_session(std::string session, answer<void> then) override;
   void take_unfinished(answer<std::vector<unfinished_run>> then) override;
-  void find_ended(std::string run, answer<std::vector<run_record>> then) override;
+  void find_ended(std::string run, answer<std::vector<stored::run_record>> then) override;
   void find_owner(std::string run, answer<std::optional<std::string>> then) override;
-  void count_usage(look_back where, answer<usage_page> then) override;
-  void find_words(look_back where, std::string words, std::size_t most, answer<found_page> then) override;
+  void count_usage(stored::look_back where, answer<usage_page> then) override;
+  void find_words(stored::look_back where, std::string words, std::size_t most, answer<found_page> then) override;
 
  private:
   std::shared_ptr<store_lane> lane_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::store

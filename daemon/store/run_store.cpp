@@ -3,14 +3,14 @@
 
 #include "daemon/store/records/record_format.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::store {
 
-result<std::vector<run_record>> run_store::records(std::int64_t id) {
-  std::vector<run_record> all;
+result<std::vector<stored::run_record>> run_store::records(std::int64_t id) {
+  std::vector<stored::run_record> all;
   auto done = read_run(id, [&](const record_text& r) -> result<void> {
     const auto which = "record " + std::to_string(all.size());
     if (r.seq != static_cast<std::int64_t>(all.size())) return fail(errc::parse, which + " of the run is missing");
-    auto one = record_from(r.text);
+    auto one = stored::record_from(r.text);
     if (!one) return fail(errc::parse, which + ": " + one.error().message);
     all.push_back(std::move(*one));
     return {};
@@ -45,4 +45,4 @@ std::unexpected<error> run_store::went_on(std::string_view session) const {
                                      name() + " says; ask again, and the run begins with what was added");
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::store

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::store {
 
 /// The place of the next record of a run. `id` is 0 until its first record is in the store.
 struct run_place {
@@ -38,7 +38,7 @@ struct run_place {
 /// Records of one run that are appended together.
 struct run_batch {
   std::shared_ptr<run_place> place;
-  std::vector<run_record> records;
+  std::vector<stored::run_record> records;
   std::vector<std::string> texts;  ///< to_text() of each record
   std::int64_t at_ms = 0;          ///< time stamp, in milliseconds since 1970
   bool may_be_there = false;       ///< for the store: its COMMIT got no answer
@@ -90,33 +90,35 @@ class run_store {
   virtual result<void> mark_damaged(std::int64_t id, std::int64_t at_ms) = 0;
 
   /// Returns the runs of this daemon without an end, in order of their start.
-  virtual result<std::vector<run_row>> unfinished_runs() = 0;
+  virtual result<std::vector<stored::run_row>> unfinished_runs() = 0;
   /// Takes over the unfinished runs of daemons that are gone, in a shared store, and returns them. Each gets a record
   /// taken_over, after which its old daemon cannot write.
-  virtual result<std::vector<run_row>> abandoned_runs(std::int64_t /*now_ms*/) { return std::vector<run_row>(); }
+  virtual result<std::vector<stored::run_row>> abandoned_runs(std::int64_t /*now_ms*/) {
+    return std::vector<stored::run_row>();
+  }
   /// Finds the other daemon that has an unfinished run of this name, by its name for people; nullopt: none has.
   virtual result<std::optional<std::string>> owner_of(std::string_view /*run*/) { return std::nullopt; }
-  virtual result<std::vector<run_row>> runs_of(std::string_view session) = 0;
+  virtual result<std::vector<stored::run_row>> runs_of(std::string_view session) = 0;
   /// Finds the run of this name: the unfinished one of this daemon, else the latest that has ended.
-  virtual result<std::optional<run_row>> find_run(std::string_view run) = 0;
+  virtual result<std::optional<stored::run_row>> find_run(std::string_view run) = 0;
   /// Returns at most `most` runs with an id below `before` (0: all ids), the latest first.
-  virtual result<std::vector<run_row>> runs_before(std::int64_t before, std::size_t most) = 0;
+  virtual result<std::vector<stored::run_row>> runs_before(std::int64_t before, std::size_t most) = 0;
   virtual result<void> read_run(std::int64_t id, const record_sink& sink) = 0;
   /// Reads the records of all runs of a session, run by run in order.
   virtual result<void> read_session(std::string_view session, const record_sink& sink) = 0;
 
-  virtual result<std::vector<session_row>> sessions(const session_query& q) = 0;
-  virtual result<std::optional<session_row>> session(std::string_view id) = 0;
+  virtual result<std::vector<stored::session_row>> sessions(const stored::session_query& q) = 0;
+  virtual result<std::optional<stored::session_row>> session(std::string_view id) = 0;
   /// Deletes these sessions with all their runs in one transaction. Ignores sessions that do not exist.
   virtual result<void> erase(std::span<const std::string> sessions) = 0;
   /// Returns at most `most` sessions without an active run that were last used before `before_ms`, the longest unused
   /// first, but never the one used latest.
-  virtual result<std::vector<session_row>> unused_sessions(std::int64_t before_ms, std::size_t most) = 0;
+  virtual result<std::vector<stored::session_row>> unused_sessions(std::int64_t before_ms, std::size_t most) = 0;
   /// Returns the sum of session_row::bytes.
   virtual result<std::int64_t> kept_bytes() = 0;
 
   /// Reads and parses the records of a run. errc::parse: one is missing or unreadable.
-  result<std::vector<run_record>> records(std::int64_t id);
+  result<std::vector<stored::run_record>> records(std::int64_t id);
 
  protected:
   // Errors of a run that cannot begin in its session.
@@ -128,4 +130,4 @@ class run_store {
   std::unexpected<error> went_on(std::string_view session) const;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::store

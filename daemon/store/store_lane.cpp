@@ -12,15 +12,15 @@
 #include <algorithm>
 #include <iterator>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::store {
 namespace {
 
 namespace asio = boost::asio;
 
 constexpr milliseconds pause_between_attempts{500};
 
-bool leaves_for_a_server(const run_record& r) {
-  const auto* intent = std::get_if<record::call_intent>(&r);
+bool leaves_for_a_server(const stored::run_record& r) {
+  const auto* intent = std::get_if<stored::record::call_intent>(&r);
   return intent && !intent->to_caller;
 }
 
@@ -96,7 +96,7 @@ store_lane::store_lane(asio::any_io_executor executor, time_source& time, std::u
       worker_(std::make_shared<store_worker>(std::move(file), std::move(o.rules), o.keep)) {}
 
 // Queues an append. `patience` is the time for which a begun run waits while the store cannot be reached.
-void store_lane::append(std::shared_ptr<run_place> place, std::vector<run_record> records, bool synced,
+void store_lane::append(std::shared_ptr<run_place> place, std::vector<stored::run_record> records, bool synced,
                         milliseconds patience, on_appended done) {
   if (records.empty()) return asio::post(executor_, [done = std::move(done)] { done({}); });
   waiting_append a;
@@ -144,7 +144,7 @@ void store_lane::admit() {
     auto& a = queue_[admitted_];
     if (a.bytes == 0)
       for (const auto& r : a.what.batch.records) {
-        a.what.batch.texts.push_back(to_text(r));
+        a.what.batch.texts.push_back(stored::to_text(r));
         a.bytes += a.what.batch.texts.back().size();
       }
     if (held_bytes_ > 0 && a.bytes > max_bytes_ - std::min(held_bytes_, max_bytes_)) return;
@@ -214,8 +214,8 @@ void store_lane::begin() {
       log::warn(fault_in(self->name_, e).error().message);
     }
   };
-  auto posted =
-      lane_.post(std::move(work), awake && commit_.was_short() ? short_wait::longest : std::chrono::microseconds(0));
+  auto posted = lane_.post(std::move(work),
+                           awake && commit_.was_short() ? async::short_wait::longest : std::chrono::microseconds(0));
   if (!posted)
     asio::post(executor_, [self = shared_from_this(), next, why = std::move(posted.error().message)] {
       self->failed(*next, why);
@@ -342,4 +342,4 @@ void store_lane::expire() {
   called.rethrow();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::store

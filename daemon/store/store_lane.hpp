@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::store {
 
 /// The queue. Use it on the speaking thread; call stop() last.
 class store_lane : public std::enable_shared_from_this<store_lane> {
@@ -35,8 +35,8 @@ class store_lane : public std::enable_shared_from_this<store_lane> {
 
   /// Queues an append and calls `done` in a later turn. `patience` is the time for which a begun run waits while the
   /// store cannot be reached.
-  void append(std::shared_ptr<run_place> place, std::vector<run_record> records, bool synced, milliseconds patience,
-              on_appended done);
+  void append(std::shared_ptr<run_place> place, std::vector<stored::run_record> records, bool synced,
+              milliseconds patience, on_appended done);
   /// Returns the size in bytes of records that wait or are being written.
   std::size_t held_bytes() const noexcept { return held_bytes_; }
   const std::string& store_name() const noexcept { return name_; }
@@ -126,7 +126,7 @@ class store_lane : public std::enable_shared_from_this<store_lane> {
   std::size_t max_reads_, awake_runs_;
   std::string name_;
   bool shared_;
-  short_wait commit_;  // for commits that do not wait for the disk
+  async::short_wait commit_;  // for commits that do not wait for the disk
   std::size_t open_runs_ = 0;
   std::shared_ptr<store_worker> worker_;
   std::deque<waiting_append> queue_;
@@ -142,7 +142,7 @@ class store_lane : public std::enable_shared_from_this<store_lane> {
   time_point watched_until_{};
   bool watching_ = false, stopped_ = false;
   bool pausing_ = false;  // pause after the store could not be reached
-  lane lane_{"store", 1};
+  async::lane lane_{"store", 1};
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::store

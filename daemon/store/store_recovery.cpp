@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::store {
 
 result<void> store_worker::recover(std::int64_t now_ms) {
   auto rows = store_->unfinished_runs();
@@ -27,9 +27,9 @@ result<void> store_worker::recover(std::int64_t now_ms) {
 }
 
 // Sets a run aside to be handed out and returns true, or closes it.
-result<bool> store_worker::sort_out(const run_row& row, bool fenced, std::int64_t now_ms) {
+result<bool> store_worker::sort_out(const stored::run_row& row, bool fenced, std::int64_t now_ms) {
   const bool lost = !fenced && lost_power(row);
-  auto known = rules_.goes_on ? store_->records(row.id) : result<std::vector<run_record>>();
+  auto known = rules_.goes_on ? store_->records(row.id) : result<std::vector<stored::run_record>>();
   if (rules_.goes_on && known && rules_.goes_on(*known)) {
     if (auto filled = inherit(row, *known); filled) {
       going_on_.push_back({row, std::move(*known), fenced});
@@ -55,17 +55,17 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
     return store_->mark_damaged(id, now_ms);
   }
   // The end may be stored although its append failed: the sync failed, the COMMIT got no answer, or it was too late.
-  if (!known->empty() && std::holds_alternative<record::run_ended>(known->back())) return {};
+  if (!known->empty() && std::holds_alternative<stored::record::run_ended>(known->back())) return {};
   run_batch rest;
   rest.place = std::make_shared<run_place>(run_place{run, id, static_cast<std::int64_t>(known->size()), -1});
   const auto written = known->size();
-  if (power_lost) known->emplace_back(record::taken_over{{}, true});
-  rest.records = rules_.recovery ? rules_.recovery(*known, same_process) : std::vector<run_record>();
+  if (power_lost) known->emplace_back(stored::record::taken_over{{}, true});
+  rest.records = rules_.recovery ? rules_.recovery(*known, same_process) : std::vector<stored::run_record>();
   rest.records.insert(rest.records.begin(), known->begin() + static_cast<std::ptrdiff_t>(written), known->end());
   rest.at_ms = now_ms;
-  const bool ends = !rest.records.empty() && std::holds_alternative<record::run_ended>(rest.records.back());
-  if (!ends) rest.records.emplace_back(record::run_ended{stop_reason::interrupted, ""});
-  for (const auto& r : rest.records) rest.texts.push_back(to_text(r));
+  const bool ends = !rest.records.empty() && std::holds_alternative<stored::record::run_ended>(rest.records.back());
+  if (!ends) rest.records.emplace_back(stored::record::run_ended{stored::stop_reason::interrupted, ""});
+  for (const auto& r : rest.records) rest.texts.push_back(stored::to_text(r));
   run_batch* const one = &rest;
   auto done = store_->append({&one, 1}, true);
   if (done && !same_process && rules_.closed) rules_.closed(*known, rest.records);
@@ -98,8 +98,8 @@ result<void> store_worker::fence(std::int64_t now_ms) {
     run_batch b;
     b.place = std::make_shared<run_place>(
         run_place{one.row.run, one.row.id, static_cast<std::int64_t>(one.records.size()), -1});
-    b.records.emplace_back(record::taken_over{{}, lost_power(one.row)});
-    b.texts.push_back(to_text(b.records.front()));
+    b.records.emplace_back(stored::record::taken_over{{}, lost_power(one.row)});
+    b.texts.push_back(stored::to_text(b.records.front()));
     b.at_ms = now_ms;
     b.calls_synced = one.row.boot.empty();
     batches.push_back(&all.emplace_back(std::move(b)));
@@ -152,7 +152,7 @@ result<bool> store_worker::find_left(run_place& place) {
   if (id == 0) return false;
   const auto rows = store_->unfinished_runs();
   if (!rows) return std::unexpected(rows.error());
-  const auto found = std::ranges::find(*rows, id, &run_row::id);
+  const auto found = std::ranges::find(*rows, id, &stored::run_row::id);
   if (found == rows->end() || found->run != place.run) return false;
   if (place.id == 0 && found->started_ms != place.tried_ms) return false;
   place.id = found->id;
@@ -173,4 +173,4 @@ result<std::vector<store_worker::unfinished>> store_worker::take_unfinished(std:
   return std::exchange(going_on_, {});
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::store

@@ -11,14 +11,14 @@
 #include <limits>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::store {
 namespace {
 
 constexpr std::int64_t tidy_every_ms = 3'600'000, tidy_every_bytes = 4 << 20;
 constexpr std::size_t removed_at_once = 64;
 constexpr std::int64_t removed_bytes_at_once = 16 << 20;
 
-std::unexpected<error> in_use(const session_row& row) {
+std::unexpected<error> in_use(const stored::session_row& row) {
   return fail(errc::unavailable, "the session " + row.id + " is in use by the run " + row.running +
                                      (row.owner.empty() ? "" : ", owned by " + row.owner) +
                                      "; wait for its end, or cancel it" + (row.owner.empty() ? "" : " there"));
@@ -108,7 +108,7 @@ void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
   to_tidy_ = !broken;
 }
 
-result<session_row> store_worker::find_session(const std::string& session) {
+result<stored::session_row> store_worker::find_session(const std::string& session) {
   auto row = checked(store_->session(session));
   if (!row) return std::unexpected(std::move(row.error()));
   if (!*row) return no_session(session);
@@ -116,7 +116,7 @@ result<session_row> store_worker::find_session(const std::string& session) {
 }
 
 // Returns a session without an active run. errc::unavailable: a run is active in it.
-result<session_row> store_worker::free_session(const std::string& session, std::int64_t now_ms) {
+result<stored::session_row> store_worker::free_session(const std::string& session, std::int64_t now_ms) {
   auto row = find_session(session);
   if (row && !row->owner.empty()) {
     if (auto taken = take_abandoned(now_ms); !taken) return std::unexpected(std::move(taken.error()));
@@ -128,21 +128,21 @@ result<session_row> store_worker::free_session(const std::string& session, std::
 
 // Reads the runs of a session before `before_id`, one after another, so that memory holds the records of one run only.
 // The results that can be read on pass from each run to the next.
-result<std::vector<kept_run>> store_worker::runs_of(const std::string& session, std::int64_t before_id) {
+result<std::vector<stored::kept_run>> store_worker::runs_of(const std::string& session, std::int64_t before_id) {
   auto rows = checked(store_->runs_of(session));
   if (!rows) return std::unexpected(std::move(rows.error()));
   std::erase_if(*rows, [&](const auto& row) { return row.id >= before_id; });
-  std::vector<kept_run> runs;
+  std::vector<stored::kept_run> runs;
   runs.reserve(rows->size());
   for (auto& row : *rows) runs.push_back({std::move(row), {}, {}});
   auto next = runs.begin();
-  record_reader reader;
-  std::vector<run_record> records;
-  kept_run* reading = nullptr;
-  std::vector<record::whole_result>* results = nullptr;  // results of the previous run
+  stored::record_reader reader;
+  std::vector<stored::run_record> records;
+  stored::kept_run* reading = nullptr;
+  std::vector<stored::record::whole_result>* results = nullptr;  // results of the previous run
   const auto fold = [&] {
     if (reading && reading->damage.empty() && rules_.fold) {
-      auto* first = records.empty() ? nullptr : std::get_if<record::run_started>(&records.front());
+      auto* first = records.empty() ? nullptr : std::get_if<stored::record::run_started>(&records.front());
       if (first && results) first->inherited_results = std::move(*results);
       reading->folded = rules_.fold(records);
       results = &reading->folded.results;
@@ -209,8 +209,8 @@ result<journal::history> store_worker::load_history(const std::string& session, 
   return all;
 }
 
-result<void> store_worker::inherit(const run_row& row, std::vector<run_record>& records) {
-  auto* first = records.empty() ? nullptr : std::get_if<record::run_started>(&records.front());
+result<void> store_worker::inherit(const stored::run_row& row, std::vector<stored::run_record>& records) {
+  auto* first = records.empty() ? nullptr : std::get_if<stored::record::run_started>(&records.front());
   if (!first || first->inherited_count == 0) return {};
   auto before = history_before(row.session, row.id);
   if (!before) return std::unexpected(std::move(before.error()));
@@ -225,13 +225,14 @@ result<void> store_worker::inherit(const run_row& row, std::vector<run_record>& 
   return {};
 }
 
-result<std::vector<session_row>> store_worker::list_sessions(const session_query& q, std::int64_t now_ms) {
+result<std::vector<stored::session_row>> store_worker::list_sessions(const stored::session_query& q,
+                                                                     std::int64_t now_ms) {
   auto ready = ready_to_read(now_ms);
   if (!ready) return std::unexpected(std::move(ready.error()));
-  return *ready ? checked(store_->sessions(q)) : std::vector<session_row>();
+  return *ready ? checked(store_->sessions(q)) : std::vector<stored::session_row>();
 }
 
-result<session_contents> store_worker::read_session(const std::string& session, std::int64_t now_ms) {
+result<stored::session_contents> store_worker::read_session(const std::string& session, std::int64_t now_ms) {
   auto ready = ready_to_read(now_ms);
   if (!ready) return std::unexpected(std::move(ready.error()));
   if (!*ready) return no_session(session);
@@ -239,7 +240,7 @@ result<session_contents> store_worker::read_session(const std::string& session, 
   if (!row) return std::unexpected(std::move(row.error()));
   auto runs = runs_of(session, std::numeric_limits<std::int64_t>::max());
   if (!runs) return std::unexpected(std::move(runs.error()));
-  return session_contents{std::move(*row), std::move(*runs)};
+  return stored::session_contents{std::move(*row), std::move(*runs)};
 }
 
 result<void> store_worker::erase_session(const std::string& session, std::int64_t now_ms) {
@@ -253,10 +254,10 @@ result<void> store_worker::erase_session(const std::string& session, std::int64_
   return erased;
 }
 
-result<std::vector<run_record>> store_worker::find_ended(const std::string& run, std::int64_t now_ms) {
+result<std::vector<stored::run_record>> store_worker::find_ended(const std::string& run, std::int64_t now_ms) {
   auto ready = ready_to_read(now_ms);
   if (!ready) return std::unexpected(std::move(ready.error()));
-  auto row = *ready ? checked(store_->find_run(run)) : std::optional<run_row>();
+  auto row = *ready ? checked(store_->find_run(run)) : std::optional<stored::run_row>();
   if (!row) return std::unexpected(std::move(row.error()));
   if (!*row)
     return fail(errc::not_found, "no run named \"" + run + "\" has ended in " + store_->name() +
@@ -279,15 +280,15 @@ result<std::optional<std::string>> store_worker::find_owner(const std::string& r
 }
 
 // Selects sessions to remove: first by age, then by size, the longest unused first, until a tenth of the limit is free.
-result<std::vector<session_row>> store_worker::to_be_removed(std::int64_t now_ms) {
+result<std::vector<stored::session_row>> store_worker::to_be_removed(std::int64_t now_ms) {
   if (keep_.max_age_ms > 0) {
     auto old = store_->unused_sessions(now_ms - keep_.max_age_ms, removed_at_once);
     if (!old || !old->empty()) return old;
   }
-  if (keep_.max_bytes == 0) return std::vector<session_row>();
+  if (keep_.max_bytes == 0) return std::vector<stored::session_row>();
   auto total = store_->kept_bytes();
   if (!total) return std::unexpected(std::move(total.error()));
-  if (*total <= keep_.max_bytes) return std::vector<session_row>();
+  if (*total <= keep_.max_bytes) return std::vector<stored::session_row>();
   auto rows = store_->unused_sessions(std::numeric_limits<std::int64_t>::max(), removed_at_once);
   if (!rows) return rows;
   std::size_t count = 0;
@@ -323,4 +324,4 @@ void store_worker::tidy(std::int64_t now_ms) {
   written_ = 0;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::store

@@ -13,15 +13,15 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::store {
 
 /// Rules of the loop about records. Called on the lane.
 struct record_rules {
-  using records = std::vector<run_record>;
+  using records = std::vector<stored::run_record>;
   /// Returns the records that close a run with these records: one that an earlier process left without an end, or one
   /// of this process whose journal failed.
   std::function<records(const records&, bool same_process)> recovery;
-  std::function<folded_run(const records&)> fold;
+  std::function<stored::folded_run(const records&)> fold;
   /// Returns true if a run that an earlier process left will be continued instead of closed. Unset: none is.
   std::function<bool(const records&)> goes_on;
   /// Called when a run of an earlier process has been closed, with its records and those that closed it. May be unset.
@@ -43,8 +43,8 @@ class store_worker {
   };
   /// An unfinished_run without its journal yet.
   struct unfinished {
-    run_row row;
-    std::vector<run_record> records;
+    stored::run_row row;
+    std::vector<stored::run_record> records;
     bool fenced = false;  ///< the last record is a taken_over of this process
   };
 
@@ -66,14 +66,14 @@ class store_worker {
   void note_write(const result<void>& outcome, bool synced = true);
 
   result<journal::history> load_history(const std::string& session, std::int64_t now_ms);
-  result<std::vector<session_row>> list_sessions(const session_query& q, std::int64_t now_ms);
-  result<session_contents> read_session(const std::string& session, std::int64_t now_ms);
+  result<std::vector<stored::session_row>> list_sessions(const stored::session_query& q, std::int64_t now_ms);
+  result<stored::session_contents> read_session(const std::string& session, std::int64_t now_ms);
   result<void> erase_session(const std::string& session, std::int64_t now_ms);
   result<std::vector<unfinished>> take_unfinished(std::int64_t now_ms);
-  result<std::vector<run_record>> find_ended(const std::string& run, std::int64_t now_ms);
+  result<std::vector<stored::run_record>> find_ended(const std::string& run, std::int64_t now_ms);
   result<std::optional<std::string>> find_owner(const std::string& run, std::int64_t now_ms);
-  result<journal::usage_page> count_usage(const look_back& where, std::int64_t now_ms);
-  result<journal::found_page> find_words(const look_back& where, const std::string& words, std::size_t most,
+  result<journal::usage_page> count_usage(const stored::look_back& where, std::int64_t now_ms);
+  result<journal::found_page> find_words(const stored::look_back& where, const std::string& words, std::size_t most,
                                          std::int64_t now_ms);
 
  private:
@@ -81,22 +81,22 @@ class store_worker {
   result<void> get_ready(std::int64_t now_ms, bool look);
   result<bool> ready_to_read(std::int64_t now_ms);
   result<void> recover(std::int64_t now_ms);
-  result<bool> sort_out(const run_row& row, bool fenced, std::int64_t now_ms);
+  result<bool> sort_out(const stored::run_row& row, bool fenced, std::int64_t now_ms);
   result<void> close_run(std::int64_t id, const std::string& run, std::int64_t now_ms, bool same_process,
                          bool power_lost = false);
   void close_left(std::int64_t now_ms);
   result<void> take_abandoned(std::int64_t now_ms);
   result<void> fence(std::int64_t now_ms);
-  bool lost_power(const run_row& row) const { return !row.boot.empty() && row.boot != store_->boot(); }
+  bool lost_power(const stored::run_row& row) const { return !row.boot.empty() && row.boot != store_->boot(); }
   result<bool> find_left(run_place& place);
-  result<session_row> find_session(const std::string& session);
-  result<session_row> free_session(const std::string& session, std::int64_t now_ms);
-  result<std::vector<kept_run>> runs_of(const std::string& session, std::int64_t before_id);
+  result<stored::session_row> find_session(const std::string& session);
+  result<stored::session_row> free_session(const std::string& session, std::int64_t now_ms);
+  result<std::vector<stored::kept_run>> runs_of(const std::string& session, std::int64_t before_id);
   result<journal::history> history_before(const std::string& session, std::int64_t run_id);
-  result<void> inherit(const run_row& row, std::vector<run_record>& records);
+  result<void> inherit(const stored::run_row& row, std::vector<stored::run_record>& records);
   template <class Each>
-  result<std::int64_t> look_through(const look_back& where, std::int64_t now_ms, Each each);
-  result<std::vector<session_row>> to_be_removed(std::int64_t now_ms);
+  result<std::int64_t> look_through(const stored::look_back& where, std::int64_t now_ms, Each each);
+  result<std::vector<stored::session_row>> to_be_removed(std::int64_t now_ms);
   /// Closes the store if it has failed. Returns the outcome.
   template <class T>
   result<T> checked(result<T> outcome) {
@@ -108,7 +108,7 @@ class store_worker {
   record_rules rules_;
   retention keep_;
   std::vector<std::shared_ptr<run_place>> left_open_;
-  std::deque<run_row> taken_;  // runs of daemons that are gone, not sorted out yet
+  std::deque<stored::run_row> taken_;  // runs of daemons that are gone, not sorted out yet
   std::vector<unfinished> going_on_;
   std::optional<error> unopened_, unwritten_;
   bool unwritten_synced_ = false;  // the write that failed with unwritten_ was to be synced
@@ -117,4 +117,4 @@ class store_worker {
   std::int64_t written_ = 0;  // bytes written since the last search for expired sessions
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::store

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::store {
 namespace {
 
 /// Ends the reading of a run early, once the wanted record was found. This is no error of the store.
@@ -16,7 +16,7 @@ std::unexpected<error> enough() {
 // Calls `each(row, read)` for the runs of a page, until it returns false. `read(f)` gives the texts of the run's
 // records to `f` until that returns false. Returns the `before` of the next page, 0 if there is none.
 template <class Each>
-result<std::int64_t> store_worker::look_through(const look_back& where, std::int64_t now_ms, Each each) {
+result<std::int64_t> store_worker::look_through(const stored::look_back& where, std::int64_t now_ms, Each each) {
   auto ready = ready_to_read(now_ms);
   if (!ready) return std::unexpected(std::move(ready.error()));
   if (!*ready) return std::int64_t{0};
@@ -41,10 +41,10 @@ result<std::int64_t> store_worker::look_through(const look_back& where, std::int
   return rows->size() < where.most_runs ? 0 : rows->back().id;
 }
 
-result<journal::usage_page> store_worker::count_usage(const look_back& where, std::int64_t now_ms) {
+result<journal::usage_page> store_worker::count_usage(const stored::look_back& where, std::int64_t now_ms) {
   journal::usage_page page;
-  const auto next = look_through(where, now_ms, [&](const run_row& row, auto read) {
-    run_usage one(row);
+  const auto next = look_through(where, now_ms, [&](const stored::run_row& row, auto read) {
+    stored::run_usage one(row);
     read([&](std::string_view text) {
       one.add(text);
       return true;
@@ -57,12 +57,12 @@ result<journal::usage_page> store_worker::count_usage(const look_back& where, st
   return page;
 }
 
-result<journal::found_page> store_worker::find_words(const look_back& where, const std::string& words, std::size_t most,
-                                                     std::int64_t now_ms) {
+result<journal::found_page> store_worker::find_words(const stored::look_back& where, const std::string& words,
+                                                     std::size_t most, std::int64_t now_ms) {
   journal::found_page page;
-  const word_search wanted(words);
-  const auto next = look_through(where, now_ms, [&](const run_row& row, auto read) {
-    run_search one(wanted);
+  const search::word_search wanted(words);
+  const auto next = look_through(where, now_ms, [&](const stored::run_row& row, auto read) {
+    stored::run_search one(wanted);
     bool found = false;
     if (!row.session.empty()) read([&](std::string_view text) { return !(found = one.add(text)); });
     page.reached_ms = row.started_ms;
@@ -74,4 +74,4 @@ result<journal::found_page> store_worker::find_words(const look_back& where, con
   return page;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::store

@@ -108,7 +108,7 @@ class parser {
     std::string_view character;
     for (std::size_t bytes = 1; character.empty() && bytes <= 4; ++bytes)
       character = cut_utf8(text_.substr(at_), bytes);
-    const auto what = "\"" + printable(character) + "\"";
+    const auto what = "\"" + redact::printable(character) + "\"";
     std::string hint;
     if (text_[at_] == ',')
       hint = " A comma only separates the arguments of a function: write 1000, not 1,000, and 1.5, not 1,5.";

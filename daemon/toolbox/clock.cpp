@@ -207,7 +207,7 @@ result<void> check_time_zone(std::string_view zone) {
   if (::access(zone_folder.c_str(), X_OK) != 0)
     return fail(errc::unavailable,
                 "Time zones other than UTC are not installed on this machine (the package is called tzdata).");
-  return fail(errc::invalid_argument, "There is no time zone \"" + printable(cut_utf8(zone, 64)) + "\"" +
+  return fail(errc::invalid_argument, "There is no time zone \"" + redact::printable(cut_utf8(zone, 64)) + "\"" +
                                           zone_hint(zone) + ". Use an IANA name such as Europe/Berlin.");
 }
 
@@ -237,7 +237,7 @@ result<written_time> read_time(std::string_view text, std::string_view zone, std
   using namespace std::chrono;
   const auto w = parse(text);
   if (!w)
-    return fail(errc::invalid_argument, "\"" + printable(cut_utf8(text, 64)) +
+    return fail(errc::invalid_argument, "\"" + redact::printable(cut_utf8(text, 64)) +
                                             "\" is no time. Write it as 2026-07-28T09:30, or 09:30 for today, with an "
                                             "offset such as +02:00 or Z if it has one.");
   if (!zone.empty())

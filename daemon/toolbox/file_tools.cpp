@@ -28,18 +28,18 @@ result<answer> list_files(const context& c, const arguments& a) {
   if (!path) return std::unexpected(path.error());
   if (path->empty() && c.files.list().size() > 1) {
     std::string text;
-    for (const auto& f : c.files.list()) text += "folder  " + printable(f.path.empty() ? "/" : f.path) + "\n";
+    for (const auto& f : c.files.list()) text += "folder  " + redact::printable(f.path.empty() ? "/" : f.path) + "\n";
     return answer{{text}, {}};
   }
   auto place = c.files.open_path(*path, O_RDONLY | O_NONBLOCK | O_DIRECTORY);
   if (!place) return std::unexpected(place.error());
-  const auto shown = printable(place->shown());
+  const auto shown = redact::printable(place->shown());
   const auto entries = entries_of(std::move(place->fd));
   if (!entries) return std::unexpected(entries.error());
   std::string text = shown + "\n";
   for (std::size_t i = 0; i < entries->size() && i < max_listed; ++i) {
     const auto& e = (*entries)[i];
-    text += std::string(kind_name(e.mode)) + "  " + printable(e.name);
+    text += std::string(kind_name(e.mode)) + "  " + redact::printable(e.name);
     if (S_ISREG(e.mode)) text += "  " + std::to_string(e.size) + " bytes";
     text += '\n';
   }
@@ -119,11 +119,13 @@ result<answer> read_file(const context& c, const arguments& a) {
   for (;;) {
     const auto n = ::read(place->fd.get(), buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail(errc::io, "\"" + printable(*path) + "\" cannot be read: " + ::strerrordesc_np(errno) + ".");
+    if (n < 0)
+      return fail(errc::io, "\"" + redact::printable(*path) + "\" cannot be read: " + ::strerrordesc_np(errno) + ".");
     if (n == 0) break;
     const std::string_view bytes(buffer.data(), static_cast<std::size_t>(n));
     if (scanned == 0 && is_binary(bytes.substr(0, 4096)))
-      return fail(errc::invalid_argument, "\"" + printable(*path) + "\" is a binary file; only text can be read.");
+      return fail(errc::invalid_argument,
+                  "\"" + redact::printable(*path) + "\" is a binary file; only text can be read.");
     scanned += bytes.size();
     if (!window.take(bytes)) {
       more = true;
@@ -139,10 +141,11 @@ result<answer> read_file(const context& c, const arguments& a) {
     }
   }
   if (window.text_.find('\0') != std::string::npos)
-    return fail(errc::invalid_argument, "\"" + printable(*path) + "\" is a binary file; only text can be read.");
+    return fail(errc::invalid_argument,
+                "\"" + redact::printable(*path) + "\" is a binary file; only text can be read.");
   if (window.text_.empty() && *offset > 1)
     return fail(errc::invalid_argument,
-                "\"" + printable(*path) + "\" has only " + std::to_string(window.next_line() - 1) + " lines.");
+                "\"" + redact::printable(*path) + "\" has only " + std::to_string(window.next_line() - 1) + " lines.");
   answer out;
   std::string note;
   if (window.cut_line_)
@@ -163,18 +166,19 @@ result<answer> file_info(const context& c, const arguments& a) {
   if (!place) return std::unexpected(place.error());
   struct stat info{};
   if (::fstat(place->fd.get(), &info) != 0)
-    return fail(errc::io, "\"" + printable(*path) + "\" cannot be looked at: " + ::strerrordesc_np(errno) + ".");
+    return fail(errc::io,
+                "\"" + redact::printable(*path) + "\" cannot be looked at: " + ::strerrordesc_np(errno) + ".");
   const auto modified = time_in_zone(info.st_mtime, "");
   if (!modified) return std::unexpected(modified.error());
   std::string mode = "0000";
   for (int i = 0; i < 4; ++i)
     mode[static_cast<std::size_t>(3 - i)] = static_cast<char>('0' + ((info.st_mode >> (3 * i)) & 7));
-  const auto shown = printable(place->shown());
+  const auto shown = redact::printable(place->shown());
   const auto kind = std::string(kind_name(info.st_mode));
   return answer{
       {shown + ": " + kind + ", " + std::to_string(info.st_size) + " bytes, changed " + modified->iso + ", mode " +
        mode},
-      json_object("path", shown, "type", kind, "size", info.st_size, "modified", modified->iso, "mode", mode)};
+      json::json_object("path", shown, "type", kind, "size", info.st_size, "modified", modified->iso, "mode", mode)};
 }
 
 constexpr tool file_tool_list[] = {

@@ -49,10 +49,10 @@ result<folders::place> open_regular(const folders& files, std::string_view path)
   if (!place) return place;
   struct stat info{};
   if (::fstat(place->fd.get(), &info) != 0)
-    return fail(errc::io, "\"" + printable(path) + "\" cannot be looked at: " + ::strerrordesc_np(errno) + ".");
+    return fail(errc::io, "\"" + redact::printable(path) + "\" cannot be looked at: " + ::strerrordesc_np(errno) + ".");
   if (S_ISREG(info.st_mode)) return place;
-  return fail(errc::invalid_argument, "\"" + printable(path) + "\" is a " + std::string(kind_name(info.st_mode)) +
-                                          ", not a file" +
+  return fail(errc::invalid_argument, "\"" + redact::printable(path) + "\" is a " +
+                                          std::string(kind_name(info.st_mode)) + ", not a file" +
                                           (S_ISDIR(info.st_mode) ? "; list_files shows what it holds." : "."));
 }
 

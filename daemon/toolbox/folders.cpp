@@ -119,9 +119,10 @@ result<folders> folders::open(const std::vector<std::string>& paths) {
     const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), ::free);
     if (!real)
       return fail(errc::invalid_argument,
-                  "The folder \"" + printable(path) + "\" cannot be used: " + ::strerrordesc_np(errno) + ".");
+                  "The folder \"" + redact::printable(path) + "\" cannot be used: " + ::strerrordesc_np(errno) + ".");
     descriptor fd(::open(real.get(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!fd) return fail(errc::invalid_argument, "\"" + printable(path) + "\" is no folder that can be opened.");
+    if (!fd)
+      return fail(errc::invalid_argument, "\"" + redact::printable(path) + "\" is no folder that can be opened.");
     std::string given = path;
     if (!given.starts_with('/')) {
       const std::unique_ptr<char, void (*)(void*)> here(::getcwd(nullptr, 0), ::free);
@@ -136,12 +137,12 @@ result<folders> folders::open(const std::vector<std::string>& paths) {
 
 std::string folders::names() const {
   std::string out;
-  for (const auto& f : list_) out += (out.empty() ? "" : ", ") + printable(f.path.empty() ? "/" : f.path);
+  for (const auto& f : list_) out += (out.empty() ? "" : ", ") + redact::printable(f.path.empty() ? "/" : f.path);
   return out;
 }
 
 result<folders::place> folders::open_path(std::string_view path, int flags) const {
-  const auto shown = "\"" + printable(cut_utf8(path, 300)) + "\"";
+  const auto shown = "\"" + redact::printable(cut_utf8(path, 300)) + "\"";
   if (path.find('\0') != std::string_view::npos)
     return fail(errc::invalid_argument, "The path " + shown + " holds a NUL character, which no path can.");
   const auto parts = parts_of(path);

@@ -77,7 +77,7 @@ class search {
       return;
     }
     ++found_;
-    lines_ += printable(line);
+    lines_ += redact::printable(line);
     lines_ += '\n';
   }
 

@@ -16,7 +16,7 @@
 
 namespace mcpbx::toolbox {
 
-class server final : private mcp::message_sink, private mcp::reply_taker {
+class server final : private mcp::rpc::message_sink, private mcp::server::reply_taker {
  public:
   struct options {
     std::string version;
@@ -30,27 +30,27 @@ class server final : private mcp::message_sink, private mcp::reply_taker {
   std::string finish();
 
  private:
-  static const mcp::method_table<server>& methods();
+  static const mcp::server::method_table<server>& methods();
 
-  void on_message(mcp::message&& m) override;
-  void on_fault(mcp::message_fault f) override;
-  void take_reply(mcp::open_request& r, const segments& text) override { write(text, r.batch); }
-  void take_request(const mcp::message& m, std::shared_ptr<mcp::reply_batch> batch);
-  void take_batch(const mcp::message& m);
+  void on_message(mcp::rpc::message&& m) override;
+  void on_fault(mcp::rpc::message_fault f) override;
+  void take_reply(mcp::server::open_request& r, const json::segments& text) override { write(text, r.batch); }
+  void take_request(const mcp::rpc::message& m, std::shared_ptr<mcp::server::reply_batch> batch);
+  void take_batch(const mcp::rpc::message& m);
   /// Answers an invalid request with an error.
-  void refuse(const mcp::rpc_id& id, int code, std::string message,
-              const std::shared_ptr<mcp::reply_batch>& batch = nullptr);
-  void write(const segments& text, const std::shared_ptr<mcp::reply_batch>& batch);
-  void write_line(const segments& text);
+  void refuse(const mcp::rpc::rpc_id& id, int code, std::string message,
+              const std::shared_ptr<mcp::server::reply_batch>& batch = nullptr);
+  void write(const json::segments& text, const std::shared_ptr<mcp::server::reply_batch>& batch);
+  void write_line(const json::segments& text);
 
-  void initialize(const raw_json& params, const mcp::reply_once& reply);
-  void list_tools(const raw_json& params, const mcp::reply_once& reply) const;
-  void call_tool(const raw_json& params, const mcp::reply_once& reply) const;
+  void initialize(const json::raw_json& params, const mcp::server::reply_once& reply);
+  void list_tools(const json::raw_json& params, const mcp::server::reply_once& reply) const;
+  void call_tool(const json::raw_json& params, const mcp::server::reply_once& reply) const;
 
   options options_;
   folders files_;
   std::vector<const tool*> tools_;
-  mcp::line_framer framer_;
+  mcp::rpc::line_framer framer_;
   std::uint64_t next_serial_ = 1;
   std::string out_;
   std::string revision_;  // negotiated revision; "" before `initialize`

@@ -9,17 +9,17 @@
 namespace mcpbx::toolbox {
 namespace {
 
-std::string_view json_kind_name(const raw_json& value) {
+std::string_view json_kind_name(const json::raw_json& value) {
   switch (value.type()) {
-    case raw_json::kind::object:
+    case json::raw_json::kind::object:
       return "an object";
-    case raw_json::kind::array:
+    case json::raw_json::kind::array:
       return "a list";
-    case raw_json::kind::string:
+    case json::raw_json::kind::string:
       return "a text";
-    case raw_json::kind::number:
+    case json::raw_json::kind::number:
       return "a number";
-    case raw_json::kind::boolean:
+    case json::raw_json::kind::boolean:
       return "true or false";
     default:
       return "null";
@@ -27,18 +27,18 @@ std::string_view json_kind_name(const raw_json& value) {
 }
 
 std::string quoted_name(std::string_view name) {
-  return "\"" + printable(cut_utf8(name, 60)) + "\"";
+  return "\"" + redact::printable(cut_utf8(name, 60)) + "\"";
 }
 
 }  // namespace
 
-result<arguments> arguments::open(const raw_json& json, std::span<const std::string_view> known) {
+result<arguments> arguments::open(const json::raw_json& json, std::span<const std::string_view> known) {
   arguments out;
   if (!json) return out;
-  auto object = raw_object::open(json, known);
+  auto object = json::raw_object::open(json, known);
   if (!object) return fail(errc::invalid_argument, "The arguments are wrong: " + object.error().message);
   std::string unknown;
-  object->for_each([&](std::string_view key, const raw_json&) {
+  object->for_each([&](std::string_view key, const json::raw_json&) {
     if (unknown.empty() && std::ranges::find(known, key) == known.end())
       unknown = "There is no argument " + quoted_name(key) + did_you_mean(key, known) + ".";
   });
@@ -52,13 +52,13 @@ result<arguments> arguments::open(const raw_json& json, std::span<const std::str
 }
 
 bool arguments::has(std::string_view name) const {
-  const auto value = find_member(json_, name);
+  const auto value = json::find_member(json_, name);
   return value && !value.is_null();
 }
 
 result<std::string> arguments::text(std::string_view name, std::string_view fallback) const {
   if (!has(name)) return std::string(fallback);
-  const auto value = find_member(json_, name);
+  const auto value = json::find_member(json_, name);
   if (auto text = value.as_string()) return *text;
   return fail(errc::invalid_argument,
               quoted_name(name) + " must be a text, not " + std::string(json_kind_name(value)) + ".");
@@ -74,21 +74,21 @@ result<std::string> arguments::required_text(std::string_view name) const {
 result<std::int64_t> arguments::integer(std::string_view name, std::int64_t fallback, std::int64_t least,
                                         std::int64_t most) const {
   if (!has(name)) return fallback;
-  const auto value = find_member(json_, name);
+  const auto value = json::find_member(json_, name);
   const auto number = value.as_integer();
   if (number && *number >= least && *number <= most) return *number;
   return fail(errc::invalid_argument,
               quoted_name(name) + " must be a whole number from " + std::to_string(least) + " to " +
                   std::to_string(most) + ", not " +
-                  (value.type() == raw_json::kind::number ? std::string(cut_utf8(value.text(), 40))
-                                                          : std::string(json_kind_name(value))) +
+                  (value.type() == json::raw_json::kind::number ? std::string(cut_utf8(value.text(), 40))
+                                                                : std::string(json_kind_name(value))) +
                   ".");
 }
 
 result<bool> arguments::flag(std::string_view name, bool fallback) const {
   if (!has(name)) return fallback;
-  const auto value = find_member(json_, name);
-  if (value.type() == raw_json::kind::boolean) return value.is_true();
+  const auto value = json::find_member(json_, name);
+  if (value.type() == json::raw_json::kind::boolean) return value.is_true();
   return fail(errc::invalid_argument,
               quoted_name(name) + " must be true or false, not " + std::string(json_kind_name(value)) + ".");
 }

@@ -14,7 +14,7 @@ class arguments {
  public:
   /// Reads `json`, an object or absent. A member that is not in `known` (names in the order of the schema) is an error
   /// with the nearest known name; so is a member that occurs twice.
-  static result<arguments> open(const raw_json& json, std::span<const std::string_view> known);
+  static result<arguments> open(const json::raw_json& json, std::span<const std::string_view> known);
 
   /// Returns true if the argument was given and is not null.
   bool has(std::string_view name) const;
@@ -28,7 +28,7 @@ class arguments {
   result<bool> flag(std::string_view name, bool fallback) const;
 
  private:
-  raw_json json_;
+  json::raw_json json_;
 };
 
 }  // namespace mcpbx::toolbox

@@ -13,8 +13,8 @@ std::string words(const local_time& t) {
 }
 
 std::string json_of(const local_time& t) {
-  return json_object("time", t.iso, "weekday", t.weekday, "timeZone", t.zone, "utcOffset", t.offset, "unixSeconds",
-                     t.unix_seconds);
+  return json::json_object("time", t.iso, "weekday", t.weekday, "timeZone", t.zone, "utcOffset", t.offset,
+                           "unixSeconds", t.unix_seconds);
 }
 
 result<answer> current_time(const context& c, const arguments& a) {
@@ -49,7 +49,7 @@ result<answer> calculate_tool(const context&, const arguments& a) {
   const auto value = calculate(*expression);
   if (!value) return std::unexpected(value.error());
   const auto text = value->text();
-  return answer{{text}, json_object("result", raw_json::own(text), "exact", value->is_exact())};
+  return answer{{text}, json::json_object("result", json::raw_json::own(text), "exact", value->is_exact())};
 }
 
 constexpr std::string_view time_output =
@@ -91,8 +91,8 @@ std::span<const tool> arithmetic_tools() {
 
 std::vector<std::string> member_names(std::string_view object) {
   std::vector<std::string> names;
-  if (const auto opened = raw_object::open(raw_json::literal(object)))
-    opened->for_each([&names](std::string_view key, const raw_json&) { names.emplace_back(key); });
+  if (const auto opened = json::raw_object::open(json::raw_json::literal(object)))
+    opened->for_each([&names](std::string_view key, const json::raw_json&) { names.emplace_back(key); });
   return names;
 }
 
@@ -102,10 +102,10 @@ std::string definition(const tool& t, const folders& files) {
   if (t.properties.find("\"path\"") != std::string_view::npos)
     description += " Folders that can be read: " + files.names() + ".";
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object().members("name", t.name, "title", t.title, "description", description);
   w.key("inputSchema").begin_object().member("type", "object").key("properties").token(t.properties);
-  w.given("required", raw_json::literal(t.required)).member("additionalProperties", false).end_object();
+  w.given("required", json::raw_json::literal(t.required)).member("additionalProperties", false).end_object();
   if (!t.output_properties.empty()) {
     w.key("outputSchema").begin_object().member("type", "object").key("properties").token(t.output_properties);
     w.list("required", member_names(t.output_properties)).end_object();

@@ -10,7 +10,7 @@
 #include <deque>
 #include <utility>
 
-namespace mcpbx {
+namespace mcpbx::async {
 
 template <class T>
 class inbox {
@@ -52,4 +52,4 @@ class inbox {
   bool waiting_ = false;
 };
 
-}  // namespace mcpbx
+}  // namespace mcpbx::async

@@ -10,7 +10,7 @@
 #include <map>
 #include <utility>
 
-namespace mcpbx {
+namespace mcpbx::async {
 
 namespace asio = boost::asio;
 
@@ -101,7 +101,7 @@ class keyed_lanes::core : public std::enable_shared_from_this<core> {
   }
 
   std::unexpected<error> too_much(const std::string& key) const {
-    return fail(errc::limit, "too much waits for the " + name_ + " threads (" + cut_for_people(key, 80) +
+    return fail(errc::limit, "too much waits for the " + name_ + " threads (" + redact::cut_for_people(key, 80) +
                                  "): what they are at hangs or is slow");
   }
 
@@ -131,4 +131,4 @@ void keyed_lanes::join() {
   core_->join();
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::async

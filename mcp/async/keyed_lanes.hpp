@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx {
+namespace mcpbx::async {
 
 /// Used on the speaking thread only.
 class keyed_lanes {
@@ -42,4 +42,4 @@ class keyed_lanes {
   std::shared_ptr<core> core_;
 };
 
-}  // namespace mcpbx
+}  // namespace mcpbx::async

@@ -12,7 +12,7 @@
 #include <exception>
 #include <utility>
 
-namespace mcpbx {
+namespace mcpbx::async {
 
 lane::lane(std::string name, int threads)
     : name_(std::move(name)),
@@ -76,4 +76,4 @@ void lane::join() {
   for (auto& w : std::exchange(workers_, {})) w.join();
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::async

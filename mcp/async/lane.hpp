@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-namespace mcpbx {
+namespace mcpbx::async {
 
 class lane {
  public:
@@ -48,4 +48,4 @@ class lane {
   std::vector<std::thread> workers_;
 };
 
-}  // namespace mcpbx
+}  // namespace mcpbx::async

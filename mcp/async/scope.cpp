@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx {
+namespace mcpbx::async {
 namespace {
 
 namespace asio = boost::asio;
@@ -112,4 +112,4 @@ asio::any_io_executor scope::executor() const {
   return state_->executor;
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::async

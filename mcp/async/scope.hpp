@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx {
+namespace mcpbx::async {
 
 class scope {
  public:
@@ -39,4 +39,4 @@ class scope {
   std::shared_ptr<state> state_;
 };
 
-}  // namespace mcpbx
+}  // namespace mcpbx::async

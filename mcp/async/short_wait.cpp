@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-namespace mcpbx {
+namespace mcpbx::async {
 
 struct short_wait::watch : std::enable_shared_from_this<watch> {
   explicit watch(const boost::asio::any_io_executor& e)
@@ -40,4 +40,4 @@ void short_wait::end(time_point now) {
   was_short_ = now - since_ <= longest;
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::async

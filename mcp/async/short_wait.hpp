@@ -7,7 +7,7 @@
 #include <chrono>
 #include <memory>
 
-namespace mcpbx {
+namespace mcpbx::async {
 
 /// A repeated wait of one coroutine for the same kind of event. If the last wait was short, the thread of `executor`
 /// polls during the next one, for the length of a short wait. Waking a thread takes some 5 µs, and 20 to 60 on a
@@ -33,4 +33,4 @@ class short_wait {
   bool was_short_ = false;
 };
 
-}  // namespace mcpbx
+}  // namespace mcpbx::async

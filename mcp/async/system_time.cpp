@@ -10,7 +10,7 @@
 #include <chrono>
 #include <utility>
 
-namespace mcpbx {
+namespace mcpbx::async {
 namespace {
 
 class real_timer final : public timer {
@@ -81,4 +81,4 @@ std::uint64_t system_random::next() {
   return z ^ (z >> 31);
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::async

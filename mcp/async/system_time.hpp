@@ -6,7 +6,7 @@
 
 #include <memory>
 
-namespace mcpbx {
+namespace mcpbx::async {
 
 class system_time final : public time_source {
  public:
@@ -30,4 +30,4 @@ class system_random final : public random_source {
   std::uint64_t state_;
 };
 
-}  // namespace mcpbx
+}  // namespace mcpbx::async

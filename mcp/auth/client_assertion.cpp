@@ -16,14 +16,14 @@ constexpr std::size_t longest_assertion = std::size_t{64} << 10;
 
 std::string header_of(std::string_view algorithm, const std::string& key_id) {
   std::string json;
-  json_writer out(json);
+  json::json_writer out(json);
   out.begin_object().member("alg", algorithm).member("typ", "JWT").filled("kid", key_id).end_object();
   return json;
 }
 
 std::string claims_of(std::string_view client_id, std::string_view issuer, std::int64_t now, std::string_view id) {
   std::string json;
-  json_writer out(json);
+  json::json_writer out(json);
   out.begin_object().member("iss", client_id).member("sub", client_id).member("aud", issuer);
   out.member("iat", now).member("exp", now + assertion_seconds).member("jti", id).end_object();
   return json;
@@ -37,7 +37,7 @@ std::string_view without_slash(std::string_view url) {
 
 result<std::string> client_assertion(const client_key& key, std::string_view client_id, std::string_view issuer,
                                      std::int64_t wall_ms, secret_source& random) {
-  const auto signs = signing_key::from_pem(key.pem.reveal());
+  const auto signs = crypto::signing_key::from_pem(key.pem.reveal());
   if (!signs) return fail(signs.error().code, "auth.privateKey " + signs.error().message);
   std::string text = base64url(header_of(signs->algorithm(), key.id)) + "." +
                      base64url(claims_of(client_id, issuer, wall_ms / 1000, unguessable(random)));
@@ -63,24 +63,24 @@ result<void> check_audience(std::string_view token, std::string_view issuer, std
   const auto bytes = second == std::string_view::npos || token.size() > longest_assertion
                          ? std::nullopt
                          : base64url_bytes(token.substr(first + 1, second - first - 1));
-  const auto claims = bytes ? raw_json::parse(*bytes, 32) : result<raw_json>(fail(errc::parse, ""));
+  const auto claims = bytes ? json::raw_json::parse(*bytes, 32) : result<json::raw_json>(fail(errc::parse, ""));
   if (!claims || !claims->is_object()) return fail(errc::config, "is no signed token (a JWT)");
-  const raw_json audience = find_member(*claims, "aud");
+  const json::raw_json audience = json::find_member(*claims, "aud");
   bool meant = false;
   std::string named;
-  const auto look_at = [&](const raw_json& one) {
+  const auto look_at = [&](const json::raw_json& one) {
     const auto text = one.as_string().value_or("");
     meant = meant || without_slash(text) == without_slash(issuer) || text == token_endpoint;
     if (named.empty()) named = text;
     return true;
   };
   if (audience.is_array())
-    for_each_element(audience, look_at);
+    json::for_each_element(audience, look_at);
   else
     look_at(audience);
   if (meant && !issuer.empty()) return {};
   return fail(errc::config, named.empty() ? "does not say which authorization server it is for"
-                                          : "is for \"" + cut_for_people(named, 300) + "\"");
+                                          : "is for \"" + redact::cut_for_people(named, 300) + "\"");
 }
 
 }  // namespace mcpbx::auth

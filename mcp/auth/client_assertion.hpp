@@ -12,7 +12,7 @@ namespace mcpbx::auth {
 
 /// The private key of a client. Empty: it has none.
 struct client_key {
-  secret pem = {};
+  redact::secret pem = {};
   std::string id = {};  ///< `kid` under which the authorization server knows the key, or ""
 };
 

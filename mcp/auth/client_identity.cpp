@@ -21,7 +21,7 @@ bool lists(const std::vector<std::string>& methods, std::string_view method) {
 std::string registration_body(std::string_view client_name, std::string_view redirect_uri, std::string_view scope,
                               const server_metadata& server, bool refresh) {
   std::string json;
-  json_writer out(json);
+  json::json_writer out(json);
   out.begin_object().member("client_name", client_name).member("application_type", "native");
   out.key("redirect_uris").begin_array().value(redirect_uri).end_array();
   out.key("grant_types").begin_array().value("authorization_code");
@@ -38,17 +38,17 @@ std::string registration_body(std::string_view client_name, std::string_view red
   return json;
 }
 
-result<client_identity> read_registration(const raw_json& answer) {
+result<client_identity> read_registration(const json::raw_json& answer) {
   client_identity c;
   c.source = identity_source::registered;
-  auto id = find_member(answer, "client_id").as_string();
+  auto id = json::find_member(answer, "client_id").as_string();
   if (!id || id->empty() || id->size() > longest_id) return fail(errc::protocol, "has no client_id");
   c.id = std::move(*id);
-  c.password = secret(find_member(answer, "client_secret").as_string().value_or(""));
+  c.password = redact::secret(json::find_member(answer, "client_secret").as_string().value_or(""));
   if (c.password.reveal().size() > longest_id) return fail(errc::protocol, "has a client_secret that is too long");
-  const auto seconds = find_member(answer, "client_secret_expires_at").as_integer().value_or(0);
+  const auto seconds = json::find_member(answer, "client_secret_expires_at").as_integer().value_or(0);
   if (seconds > 0 && seconds < INT64_MAX / 1000) c.expires_at_ms = seconds * 1000;
-  c.method = find_member(answer, "token_endpoint_auth_method").as_string().value_or("");
+  c.method = json::find_member(answer, "token_endpoint_auth_method").as_string().value_or("");
   if (c.method.size() > longest_method) c.method.clear();
   return c;
 }

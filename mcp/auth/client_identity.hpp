@@ -25,7 +25,7 @@ enum class identity_source : std::uint8_t {
 struct client_identity {
   identity_source source = identity_source::configured;
   std::string id = {};
-  secret password = {};             ///< client_secret; empty: a public client
+  redact::secret password = {};     ///< client_secret; empty: a public client
   std::int64_t expires_at_ms = -1;  ///< end of a registered secret in milliseconds since 1970; -1: never
   std::string method = {};          ///< token_endpoint_auth_method of the registration; "": as the server lists
   std::string redirect_uri = {};    ///< of the registration, or ""
@@ -36,7 +36,7 @@ struct client_identity {
 std::string registration_body(std::string_view client_name, std::string_view redirect_uri, std::string_view scope,
                               const server_metadata& server, bool refresh);
 /// Reads the answer. errc::protocol: it has no client_id.
-result<client_identity> read_registration(const raw_json& answer);
+result<client_identity> read_registration(const json::raw_json& answer);
 
 /// Returns the method by which the client proves itself at the token endpoint: "private_key_jwt",
 /// "client_secret_basic", "client_secret_post" or "none". Of those that the server lists the first that the client can

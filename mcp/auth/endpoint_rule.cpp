@@ -112,7 +112,7 @@ std::string endpoint_rule::name() const {
 result<void> endpoint_rule::check(std::string_view what, std::string_view url) const {
   const auto refuse = [&](const std::string& why) { return fail(errc::protocol, std::string(what) + " " + why); };
   const auto parts = http::parse_url(url);
-  if (!parts) return refuse("is no address: " + cut_for_people(parts.error().message, 300));
+  if (!parts) return refuse("is no address: " + redact::cut_for_people(parts.error().message, 300));
   if (!parts->socket.empty()) return refuse("is the address of a socket of this machine");
   if (is_odd_number(parts->host)) return refuse("has a host that some read as an address (" + parts->label + ")");
   const reach there = reach_of(parts->host);

@@ -22,28 +22,28 @@ bool grant::wants_renewal(std::int64_t now_ms) const noexcept {
   return access_token.empty() || (expires_at_ms >= 0 && now_ms >= expires_at_ms - renewal_ahead_ms);
 }
 
-result<void> take_token_answer(const raw_json& answer, std::int64_t now_ms, grant& g) {
+result<void> take_token_answer(const json::raw_json& answer, std::int64_t now_ms, grant& g) {
   if (!answer.is_object()) return fail(errc::protocol, "is no JSON object");
-  const auto type = find_member(answer, "token_type").as_string();
+  const auto type = json::find_member(answer, "token_type").as_string();
   if (type && !http::is_word(*type, "Bearer")) return fail(errc::protocol, "gives a token of another kind than Bearer");
-  auto token = find_member(answer, "access_token").as_string();
+  auto token = json::find_member(answer, "access_token").as_string();
   const auto usable = [](const std::string& t) {
     return !t.empty() && t.size() <= longest_token &&
            std::ranges::all_of(t, [](char c) { return c > 0x20 && c < 0x7F; });
   };
   if (!token || !usable(*token)) return fail(errc::protocol, "has no access_token that could be sent");
-  g.access_token = secret(std::move(*token));
-  if (auto refresh = find_member(answer, "refresh_token").as_string(); refresh && usable(*refresh))
-    g.refresh_token = secret(std::move(*refresh));
-  const auto seconds = find_member(answer, "expires_in").as_integer();
+  g.access_token = redact::secret(std::move(*token));
+  if (auto refresh = json::find_member(answer, "refresh_token").as_string(); refresh && usable(*refresh))
+    g.refresh_token = redact::secret(std::move(*refresh));
+  const auto seconds = json::find_member(answer, "expires_in").as_integer();
   g.expires_at_ms = seconds && *seconds >= 0 ? now_ms + std::min<std::int64_t>(*seconds, 1'000'000'000) * 1000 : -1;
-  if (const auto scope = find_member(answer, "scope").as_string()) g.scopes = scope_words(*scope);
+  if (const auto scope = json::find_member(answer, "scope").as_string()) g.scopes = scope_words(*scope);
   return {};
 }
 
 std::string grant_json(const grant& g) {
   std::string json;
-  json_writer out(json);
+  json::json_writer out(json);
   out.begin_object();
   out.members("issuer", g.issuer, "resource", g.resource, "tokenEndpoint", g.token_endpoint, "method", g.method);
   out.member("source", source_words.at(static_cast<std::size_t>(g.client.source))).member("clientId", g.client.id);
@@ -55,9 +55,9 @@ std::string grant_json(const grant& g) {
   return json;
 }
 
-result<grant> read_grant(const raw_json& json) {
+result<grant> read_grant(const json::raw_json& json) {
   std::string wrong;
-  const json_reader in(json, "a grant", wrong);
+  const json::json_reader in(json, "a grant", wrong);
   grant g;
   g.issuer = in.needed("issuer");
   g.resource = in.needed("resource");
@@ -69,12 +69,12 @@ result<grant> read_grant(const raw_json& json) {
   else
     g.client.source = static_cast<identity_source>(source - source_words.begin());
   g.client.id = in.text("clientId");
-  g.client.password = secret(in.text("clientSecret"));
+  g.client.password = redact::secret(in.text("clientSecret"));
   in.number("secretExpiresAtMs", g.client.expires_at_ms);
   g.client.method = in.text("clientMethod");
   g.client.redirect_uri = in.text("redirectUri");
-  g.access_token = secret(in.text("accessToken"));
-  g.refresh_token = secret(in.text("refreshToken"));
+  g.access_token = redact::secret(in.text("accessToken"));
+  g.refresh_token = redact::secret(in.text("refreshToken"));
   in.number("expiresAtMs", g.expires_at_ms);
   g.scopes = in.texts("scopes");
   if (!wrong.empty()) return fail(errc::parse, wrong);

@@ -17,7 +17,7 @@ struct grant {
   std::string issuer = {}, resource = {}, token_endpoint = {};
   client_identity client = {};
   std::string method = {};  ///< token_auth_method() at the time of the grant
-  secret access_token = {}, refresh_token = {};
+  redact::secret access_token = {}, refresh_token = {};
   std::int64_t expires_at_ms = -1;       ///< of the access token, in milliseconds since 1970; -1: not told
   std::vector<std::string> scopes = {};  ///< asked for, or granted if the server told
 
@@ -29,11 +29,11 @@ struct grant {
 
 /// Reads a token endpoint's answer (RFC 6749, section 5.1) into `g`: tokens, end, scopes. A missing refresh token keeps
 /// the one before. errc::protocol: no Bearer token.
-result<void> take_token_answer(const raw_json& answer, std::int64_t now_ms, grant& g);
+result<void> take_token_answer(const json::raw_json& answer, std::int64_t now_ms, grant& g);
 
 /// Returns the JSON object of a grant, with its secrets.
 std::string grant_json(const grant& g);
 /// Reads it. errc::parse: it is none.
-result<grant> read_grant(const raw_json& json);
+result<grant> read_grant(const json::raw_json& json);
 
 }  // namespace mcpbx::auth

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t most_words = 500, longest_text = 4096;
 
 std::string shown(std::string_view text) {
-  return "\"" + cut_for_people(text, 200) + "\"";
+  return "\"" + redact::cut_for_people(text, 200) + "\"";
 }
 
 /// Returns the path without the query and without slashes at its end.
@@ -22,18 +22,18 @@ std::string path_of(const http::url_parts& url) {
   return path;
 }
 
-result<std::string> needed_text(const raw_json& document, std::string_view name) {
-  auto text = find_member(document, name).as_string();
+result<std::string> needed_text(const json::raw_json& document, std::string_view name) {
+  auto text = json::find_member(document, name).as_string();
   if (!text || text->empty()) return fail(errc::protocol, "has no " + std::string(name));
   if (text->size() > longest_text) return fail(errc::protocol, "has a " + std::string(name) + " that is too long");
   return std::move(*text);
 }
 
-std::optional<std::vector<std::string>> texts(const raw_json& document, std::string_view name) {
-  const raw_json list = find_member(document, name);
+std::optional<std::vector<std::string>> texts(const json::raw_json& document, std::string_view name) {
+  const json::raw_json list = json::find_member(document, name);
   if (!list.is_array()) return std::nullopt;
   std::vector<std::string> out;
-  for_each_element(list, [&](const raw_json& element) {
+  json::for_each_element(list, [&](const json::raw_json& element) {
     auto text = element.as_string();
     if (text && text->size() <= longest_text) out.push_back(std::move(*text));
     return out.size() < most_words;
@@ -66,7 +66,7 @@ std::vector<std::string> resource_metadata_addresses(std::string_view server_url
   return all;
 }
 
-result<resource_metadata> read_resource_metadata(const raw_json& document, std::string_view server_url) {
+result<resource_metadata> read_resource_metadata(const json::raw_json& document, std::string_view server_url) {
   if (!document.is_object()) return fail(errc::protocol, "is no JSON object");
   resource_metadata m;
   auto resource = needed_text(document, "resource");
@@ -96,7 +96,7 @@ bool server_metadata::lists_grant(std::string_view grant) const {
   return std::ranges::find(grant_types, grant) != grant_types.end();
 }
 
-result<server_metadata> read_server_metadata(const raw_json& document, std::string_view issuer,
+result<server_metadata> read_server_metadata(const json::raw_json& document, std::string_view issuer,
                                              const endpoint_rule& rule) {
   if (!document.is_object()) return fail(errc::protocol, "is no JSON object");
   server_metadata m;
@@ -108,8 +108,8 @@ result<server_metadata> read_server_metadata(const raw_json& document, std::stri
   auto token = needed_text(document, "token_endpoint");
   if (!token) return std::unexpected(token.error());
   m.token_endpoint = std::move(*token);
-  m.authorization_endpoint = find_member(document, "authorization_endpoint").as_string().value_or("");
-  m.registration_endpoint = find_member(document, "registration_endpoint").as_string().value_or("");
+  m.authorization_endpoint = json::find_member(document, "authorization_endpoint").as_string().value_or("");
+  m.registration_endpoint = json::find_member(document, "registration_endpoint").as_string().value_or("");
   const std::pair<std::string_view, std::string_view> endpoints[] = {
       {"its token endpoint", m.token_endpoint},
       {"its authorization endpoint", m.authorization_endpoint},
@@ -121,8 +121,8 @@ result<server_metadata> read_server_metadata(const raw_json& document, std::stri
   m.scopes = texts(document, "scopes_supported");
   m.auth_methods = texts(document, "token_endpoint_auth_methods_supported").value_or(std::vector<std::string>());
   m.grant_types = texts(document, "grant_types_supported").value_or(std::vector<std::string>());
-  m.takes_client_metadata = find_member(document, "client_id_metadata_document_supported").is_true();
-  m.tells_issuer = find_member(document, "authorization_response_iss_parameter_supported").is_true();
+  m.takes_client_metadata = json::find_member(document, "client_id_metadata_document_supported").is_true();
+  m.tells_issuer = json::find_member(document, "authorization_response_iss_parameter_supported").is_true();
   const auto methods = texts(document, "code_challenge_methods_supported").value_or(std::vector<std::string>());
   m.s256 = std::ranges::find(methods, "S256") != methods.end();
   return m;

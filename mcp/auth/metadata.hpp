@@ -28,7 +28,7 @@ struct resource_metadata {
 
 /// Reads the document. Fails with errc::protocol if it is not about this server: its `resource` must be the server's
 /// address, or a path above it at the same origin (RFC 9728, section 3.3, as MCP uses it).
-result<resource_metadata> read_resource_metadata(const raw_json& document, std::string_view server_url);
+result<resource_metadata> read_resource_metadata(const json::raw_json& document, std::string_view server_url);
 
 /// Returns the addresses of an issuer's metadata in the order in which MCP wants them tried.
 std::vector<std::string> server_metadata_addresses(std::string_view issuer);
@@ -48,7 +48,7 @@ struct server_metadata {
 
 /// Reads the document. Fails with errc::protocol if its issuer is another one, an endpoint is missing or may not be
 /// used by `rule`.
-result<server_metadata> read_server_metadata(const raw_json& document, std::string_view issuer,
+result<server_metadata> read_server_metadata(const json::raw_json& document, std::string_view issuer,
                                              const endpoint_rule& rule);
 
 /// Returns the metadata that servers of 2025-03-26 without any document have: fixed paths at the server's origin.

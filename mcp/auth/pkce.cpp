@@ -33,7 +33,7 @@ std::string unguessable(secret_source& from) {
 }
 
 std::string s256_challenge(std::string_view verifier) {
-  return base64url(sha256(verifier));
+  return base64url(crypto::sha256(verifier));
 }
 
 }  // namespace mcpbx::auth

@@ -34,10 +34,10 @@ redirect_answer read_redirect(std::string_view query_or_address, const expected_
                                      : "the answer does not say which authorization server it is from, which this "
                                        "server promises to say"};
   if (const auto error = form_value(*fields, "error"); !error.empty()) {
-    const passing_secret hidden{secret(std::string(form_value(*fields, "code")))};
+    const redact::passing_secret hidden{redact::secret(std::string(form_value(*fields, "code")))};
     const auto words = form_value(*fields, "error_description");
-    return {kind::refused, "the authorization server answered " + cut_for_people(error, 80) +
-                               (words.empty() ? "" : ": " + cut_for_people(words, 300))};
+    return {kind::refused, "the authorization server answered " + redact::cut_for_people(error, 80) +
+                               (words.empty() ? "" : ": " + redact::cut_for_people(words, 300))};
   }
   const auto code = form_value(*fields, "code");
   if (code.empty()) return {kind::refused, "the authorization server answered without a code"};

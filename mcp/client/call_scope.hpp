@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::clients {
 
 struct server_question;
 class call_scope;
@@ -22,10 +22,10 @@ class call_scope : public std::enable_shared_from_this<call_scope> {
   struct make {};
 
  public:
-  using done_handler = pending_calls::done_handler;
+  using done_handler = rpc::pending_calls::done_handler;
   using answerer = std::function<bool(const server_question& q, done_handler done)>;
-  using listener =
-      std::function<void(const std::vector<std::string>& extensions, std::string_view method, const raw_json& params)>;
+  using listener = std::function<void(const std::vector<std::string>& extensions, std::string_view method,
+                                      const json::raw_json& params)>;
   /// Returns the scope of a caller. `label` names it to people ("caller ide (pid 12)"), `principal` is the identity for
   /// which it logs in to servers (daemon/store/records/principal.hpp).
   static call_scope_ptr of_caller(std::string label, std::string cwd = {}, std::string principal = {}) {
@@ -61,7 +61,7 @@ class call_scope : public std::enable_shared_from_this<call_scope> {
   bool ask(const server_question& q, done_handler done) const { return answerer_ && answerer_(q, std::move(done)); }
   /// Sets who takes notifications of extensions that belong to no call; it must watch over whatever it uses.
   void listen_with(listener l) { listener_ = std::move(l); }
-  void tell(const std::vector<std::string>& extensions, std::string_view method, const raw_json& params) const {
+  void tell(const std::vector<std::string>& extensions, std::string_view method, const json::raw_json& params) const {
     if (const auto l = listener_) l(extensions, method, params);
   }
   /// Calls `ended` when the last holder has let go; one call for each `owner`, the latest. It must only post work:
@@ -76,4 +76,4 @@ class call_scope : public std::enable_shared_from_this<call_scope> {
   std::map<const void*, std::function<void()>> ended_;  // by owner
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::clients

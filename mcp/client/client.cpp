@@ -1,7 +1,7 @@
 // Names of eras and states, as `mcpbx/servers` shows them, and the offers of a server that has told none.
 #include "mcp/client/client.hpp"
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::clients {
 
 std::string_view to_string(era e) {
   switch (e) {
@@ -37,9 +37,9 @@ std::string_view to_string(server_state s) {
   return "stopped";
 }
 
-const server_offers& client::offers() const {
-  static const server_offers none;
+const protocol::server_offers& client::offers() const {
+  static const protocol::server_offers none;
   return none;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::clients

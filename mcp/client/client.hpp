@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::clients {
 
 /// The two families of MCP revisions: `legacy` has the initialize handshake (2024-11-05 … 2025-11-25), `modern` is
 /// stateless (2026-07-28).
@@ -66,9 +66,9 @@ struct server_status {
   std::string name;
   std::string command;  ///< server_options::command
   server_state state = server_state::stopped;
-  mcp::era era = mcp::era::unknown;
+  era era = era::unknown;
   std::string revision;                                                       ///< negotiated MCP revision, or ""
-  server_offers offers;                                                       ///< capabilities that it declared last
+  protocol::server_offers offers;                                             ///< capabilities that it declared last
   std::size_t tools = 0, prompts = 0, resources = 0, resource_templates = 0;  ///< items of its lists
   std::uint64_t restarts = 0;
   /// One sentence, or "" if none has occurred or the server is well again: it has answered a call since, or been ready
@@ -96,8 +96,8 @@ struct server_status {
 
 /// The caller, as far as each request to a modern tool server must name it in `_meta` (docs/passing-on.md).
 struct caller_context {
-  raw_json client_info;   ///< the caller's clientInfo; absent: mcpbx's own
-  raw_json capabilities;  ///< the caller's capabilities; absent: none
+  json::raw_json client_info;   ///< the caller's clientInfo; absent: mcpbx's own
+  json::raw_json capabilities;  ///< the caller's capabilities; absent: none
 };
 
 /// A question of a tool server, asked while it works on a call: a request of a legacy server, or one of the
@@ -106,23 +106,23 @@ struct server_question {
   std::string server;  ///< configured name
   /// "sampling/createMessage", "elicitation/create", "roots/list", or a method of an extension.
   std::string method;
-  raw_json params;  ///< as the server sent them; may be absent
+  json::raw_json params;  ///< as the server sent them; may be absent
   /// Takes params of notifications/progress from the answerer, with any token, until the question has ended. Null: the
   /// server wants none.
-  std::function<void(const raw_json& params)> progress = {};
+  std::function<void(const json::raw_json& params)> progress = {};
   std::vector<std::string> extensions = {};  ///< the names of those that bring the method; none: MCP itself
 };
 
 /// Takes a notification of the extensions with these names, params as the server sent them.
-using extension_note_handler =
-    std::function<void(const std::vector<std::string>& extensions, std::string_view method, const raw_json& params)>;
+using extension_note_handler = std::function<void(const std::vector<std::string>& extensions, std::string_view method,
+                                                  const json::raw_json& params)>;
 
 /// Interface that answers the questions that belong to a call. It must live until each question is answered or
 /// withdrawn.
 class question_handler {
  public:
   using ticket = std::uint64_t;  ///< names one question of one handler
-  using done_handler = std::move_only_function<void(call_outcome&&)>;
+  using done_handler = std::move_only_function<void(rpc::call_outcome&&)>;
   virtual ~question_handler() = default;
   /// Asks. Calls `done` once, never from inside ask(): with the result object for the server, with a JSON-RPC error
   /// object for it, or with a failure, which the server gets as an error.
@@ -138,7 +138,7 @@ class question_handler {
 /// Holds something open at a tool server; it ends with the last copy.
 using watch = std::shared_ptr<void>;
 /// Takes the server's answer to a subscription.
-using watch_decided = std::function<void(const call_outcome&)>;
+using watch_decided = std::function<void(const rpc::call_outcome&)>;
 
 /// One operation. `params` are the caller's own bytes; only `_meta` is edited, as docs/passing-on.md says.
 struct server_call {
@@ -146,19 +146,19 @@ struct server_call {
   std::string name;  ///< name of the tool as its caller knows it, for messages
   /// The server's own name of the tool, prompt, resource or task, if its sender knows it without a search in `params`.
   std::string own_name = {};
-  raw_json params;  ///< with the server's own name of the tool in place, and _meta as the caller sent it
+  json::raw_json params;  ///< with the server's own name of the tool in place, and _meta as the caller sent it
   /// The _meta in `params`, as a part of their bytes, or absent if they have none; nullopt: not known, it is looked
   /// for.
-  std::optional<raw_json> meta = {};
+  std::optional<json::raw_json> meta = {};
   caller_context caller;
-  std::optional<call_limits> limits;  ///< absent: the server's limits
-  pending_calls::done_handler done;   ///< called exactly once, never from inside call()
+  std::optional<rpc::call_limits> limits;  ///< absent: the server's limits
+  rpc::pending_calls::done_handler done;   ///< called exactly once, never from inside call()
   /// Takes notifications/progress of this call; params as the server sent them (the progressToken is mcpbx's).
-  pending_calls::progress_handler progress;
+  rpc::pending_calls::progress_handler progress;
   /// Takes notifications/message of this call, as sent. Servers do not say which call a log belongs to: it goes to the
   /// only open call, or to the latest one if all have the same asker and no other principal has had calls there since
   /// the server was last idle, else to nobody.
-  pending_calls::progress_handler log;
+  rpc::pending_calls::progress_handler log;
   const void* asker = nullptr;  ///< identity of the asker, for logs and fair shares of queues; only compared
   /// Identity of the person or program behind the call ("uid:1000"). A question of a legacy server names no call: it is
   /// delivered only if one principal alone has had calls there since the server was last idle.
@@ -180,7 +180,7 @@ struct server_call {
   /// Takes notifications/elicitation/complete about an elicitation of this call, and notifications/tasks/status and
   /// notifications/progress about a task that it created, params as sent. Comes also after `done`, so it must own or
   /// watch over whatever it uses.
-  std::function<void(std::string_view method, const raw_json& params)> notified = {};
+  std::function<void(std::string_view method, const json::raw_json& params)> notified = {};
 
   /// Returns text such as "tools/call git__log".
   std::string what() const { return method + " " + name; }
@@ -192,11 +192,11 @@ class client {
   using ticket = std::uint64_t;  ///< names one call of one client, for cancel()
   virtual ~client() = default;
   virtual const std::string& name() const = 0;
-  virtual mcp::era era() const = 0;
+  virtual era era() const = 0;
   /// Returns the instructions that the server gave last, printable and at most 4 KiB, or "".
   virtual std::string_view instructions() const { return {}; }
   /// Returns the capabilities that the server declared last; nothing before its first session.
-  virtual const server_offers& offers() const;
+  virtual const protocol::server_offers& offers() const;
   /// Starts a call, and first a server that is lazy or was stopped for idleness. If the server is down, its queue full
   /// (1,024 requests or 16 MiB) or memory short, the call soon ends with a failure that names the server.
   virtual ticket call(server_call&& c) = 0;
@@ -210,29 +210,29 @@ class client {
   /// watch is dropped. `decided` is called once, maybe from inside, with a result if the server has accepted the
   /// subscription or is not there to be asked, or with its refusal; not after the watch is dropped. Null: the server
   /// has no subscriptions, and `decided` is not called.
-  virtual watch watch_resource(std::string_view /*uri*/, std::function<void(const raw_json&)> /*updated*/,
+  virtual watch watch_resource(std::string_view /*uri*/, std::function<void(const json::raw_json&)> /*updated*/,
                                watch_decided /*decided*/ = {}) {
     return nullptr;
   }
   /// The same at the instance that serves this caller, if the server is not shared.
   virtual watch watch_resource_of(const call_scope_ptr& /*scope*/, std::string_view uri,
-                                  std::function<void(const raw_json&)> updated, watch_decided decided = {}) {
+                                  std::function<void(const json::raw_json&)> updated, watch_decided decided = {}) {
     return watch_resource(uri, std::move(updated), std::move(decided));
   }
   /// Asks a modern server for notifications/tasks about a task of a call with this scope, with the same rules. `told`
   /// takes their params without the mark of mcpbx's own subscription. Null: the server tells nothing of tasks.
   virtual watch watch_task_of(const call_scope_ptr& /*scope*/, std::string_view /*id*/,
-                              std::function<void(const raw_json&)> /*told*/, watch_decided /*decided*/) {
+                              std::function<void(const json::raw_json&)> /*told*/, watch_decided /*decided*/) {
     return nullptr;
   }
   /// Asks for logs of at least this level (RFC 5424 words) that belong to no call. A legacy server is set to the lowest
   /// level that anyone wants. `logged` takes the params of notifications/message as sent, until the watch is dropped.
-  virtual watch watch_logs(std::string_view /*level*/, std::function<void(const raw_json&)> /*logged*/) {
+  virtual watch watch_logs(std::string_view /*level*/, std::function<void(const json::raw_json&)> /*logged*/) {
     return nullptr;
   }
   /// The same, and also of the instances that serve this caller, if the server is not shared.
   virtual watch watch_logs_of(const call_scope_ptr& /*scope*/, std::string_view level,
-                              std::function<void(const raw_json&)> logged) {
+                              std::function<void(const json::raw_json&)> logged) {
     return watch_logs(level, std::move(logged));
   }
   /// Inside a `logged` handler: returns the principal that this log is about, if it is about a call at all; "": it may
@@ -243,7 +243,7 @@ class client {
   }
   /// Passes a notification of a caller on, if the server is up and, where it is not shared, has a process for this
   /// scope.
-  virtual void notify(const call_scope_ptr& /*scope*/, std::string_view /*method*/, const raw_json& /*params*/) {}
+  virtual void notify(const call_scope_ptr& /*scope*/, std::string_view /*method*/, const json::raw_json& /*params*/) {}
   /// Takes notifications of extensions that belong to no call, as extension_note does, until the watch is dropped.
   /// Null: the server is not shared, so that they go to the scope whose process it is.
   virtual watch watch_extensions(extension_note_handler /*told*/) { return nullptr; }
@@ -251,4 +251,4 @@ class client {
   virtual void roots_changed() {}
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::clients

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::clients {
 
 class deferred : public std::enable_shared_from_this<deferred> {
  public:
@@ -53,4 +53,4 @@ class deferred : public std::enable_shared_from_this<deferred> {
   int calls_ = 0;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::clients

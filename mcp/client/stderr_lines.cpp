@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::clients {
 namespace {
 
 /// Cost of a line beside its text, so that empty lines are bounded, too.
@@ -33,4 +33,4 @@ stderr_lines::wait stderr_lines::when_more(std::function<void()> more) {
           }};
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::clients

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::clients {
 
 /// A bounded book of lines, each with a number. Readers ask for lines from a number on, so that a slow one costs
 /// nothing: it learns how many lines it has missed. Used on the speaking thread only.
@@ -51,4 +51,4 @@ class stderr_lines {
 /// The books of all servers, by name. A book stays when a server's entry changes.
 using stderr_books = std::map<std::string, std::shared_ptr<stderr_lines>, std::less<>>;
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::clients

@@ -7,7 +7,7 @@
 #include <limits>
 #include <memory>
 
-namespace mcpbx {
+namespace mcpbx::crypto {
 namespace {
 
 constexpr std::size_t nonce_bytes = 12, tag_bytes = 16;
@@ -63,4 +63,4 @@ result<std::string> unsealed(std::string_view key, std::string_view about, std::
   return plain;
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::crypto

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx {
+namespace mcpbx::crypto {
 
 /// Bytes of a key.
 inline constexpr std::size_t seal_key_bytes = 32;
@@ -19,4 +19,4 @@ result<std::string> sealed(std::string_view key, std::string_view about, std::st
 /// Returns the plain bytes. errc::parse: another key, another `about`, or changed bytes. Safe on any bytes.
 result<std::string> unsealed(std::string_view key, std::string_view about, std::string_view bytes);
 
-}  // namespace mcpbx
+}  // namespace mcpbx::crypto

@@ -11,7 +11,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-namespace mcpbx {
+namespace mcpbx::crypto {
 
 std::string sha256(std::string_view text) {
   SHA256_CTX state;
@@ -26,6 +26,6 @@ std::string sha256_hex(std::string_view text) {
   return hex_text(sha256(text));
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::crypto
 
 #pragma GCC diagnostic pop

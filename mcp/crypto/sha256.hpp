@@ -3,11 +3,11 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx {
+namespace mcpbx::crypto {
 
 /// Returns the hash as 32 bytes. Throws std::runtime_error if OpenSSL gives none.
 std::string sha256(std::string_view text);
 /// Returns the hash as 64 lower-case hexadecimal digits. Throws as sha256() does.
 std::string sha256_hex(std::string_view text);
 
-}  // namespace mcpbx
+}  // namespace mcpbx::crypto

@@ -10,7 +10,7 @@
 
 #include <utility>
 
-namespace mcpbx {
+namespace mcpbx::crypto {
 namespace {
 
 constexpr std::size_t longest_pem = std::size_t{64} << 10;
@@ -82,4 +82,4 @@ result<std::string> signing_key::sign(std::string_view text) const {
   return out;
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::crypto

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx {
+namespace mcpbx::crypto {
 
 class signing_key {
  public:
@@ -24,4 +24,4 @@ class signing_key {
   std::string_view algorithm_;
 };
 
-}  // namespace mcpbx
+}  // namespace mcpbx::crypto

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <thread>
 
-namespace mcpbx {
+namespace mcpbx::files {
 namespace {
 
 constexpr std::chrono::milliseconds longest_wait{5'000}, between_tries{10};
@@ -137,4 +137,4 @@ result<void> remove_whole_file(const std::string& path) {
   return {};
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::files

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx {
+namespace mcpbx::files {
 
 /// Creates the folder of `path` with mode 0700, and those above it that are missing.
 result<void> make_folder_of(const std::string& path);
@@ -28,4 +28,4 @@ result<void> replace_whole_file(const std::string& path, std::string_view text, 
 /// Removes the file, so that it stays away after a loss of power. A file that is not there counts as removed.
 result<void> remove_whole_file(const std::string& path);
 
-}  // namespace mcpbx
+}  // namespace mcpbx::files

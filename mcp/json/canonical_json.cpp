@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx {
+namespace mcpbx::json {
 namespace {
 
 constexpr int deepest = 256;
@@ -76,4 +76,4 @@ std::string canonical_json(const raw_json& value) {
   return out;
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::json

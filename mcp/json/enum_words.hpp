@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-namespace mcpbx {
+namespace mcpbx::json {
 
 /// An enum whose words are those of its to_string; `Last` is its last value.
 template <class E, E Last>
@@ -36,4 +36,4 @@ struct listed {
 template <class E>
 struct enum_words;
 
-}  // namespace mcpbx
+}  // namespace mcpbx::json

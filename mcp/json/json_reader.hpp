@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx {
+namespace mcpbx::json {
 
 /// Functions common to all readers of members. A `Reader` finds the members and words the complaints: it has
 /// `std::string_view token(name)`, "" for what is absent, and `void wrong_kind(name, form, token)`, where `form` says
@@ -158,4 +158,4 @@ class json_reader {
   std::string& wrong_;
 };
 
-}  // namespace mcpbx
+}  // namespace mcpbx::json

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace mcpbx {
+namespace mcpbx::json {
 namespace {
 
 constexpr std::uint8_t key_too_long = 255;
@@ -37,7 +37,7 @@ const char* find_special(const char* p, const char* end) {
   constexpr std::ptrdiff_t near = 64;
   if (end - p <= near) return byte_search::string_special(p, end);
   const char* const found = byte_search::string_special(p, p + near);
-  return found != p + near ? found : byte_search::string_special_far(found, end);
+  return found != p + near ? found : search::byte_search::string_special_far(found, end);
 }
 
 /// Skips blanks. Kept out of scan_blanks, which is inlined at every place for blanks and nearly always finds none.
@@ -403,4 +403,4 @@ std::string_view to_string(json_scanner::fault f) {
   return "invalid JSON";
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::json

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx {
+namespace mcpbx::json {
 
 /// The members of a JSON-RPC 2.0 envelope, in the order of envelope_index::members.
 enum class envelope_member : std::uint8_t { jsonrpc, id, method, params, result, error };
@@ -126,4 +126,4 @@ json_scanner::fault check_json(std::string_view text, int max_depth, std::size_t
 /// Returns the words for a fault in errors ("invalid UTF-8").
 std::string_view to_string(json_scanner::fault f);
 
-}  // namespace mcpbx
+}  // namespace mcpbx::json

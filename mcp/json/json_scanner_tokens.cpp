@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace mcpbx {
+namespace mcpbx::json {
 namespace {
 
 constexpr std::array<std::string_view, 3> literals = {"true", "false", "null"};
@@ -156,4 +156,4 @@ bool json_scanner::scan_literal(const char*& p, const char* end) {
   return false;
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::json

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace mcpbx::json_skip {
+namespace mcpbx::json::json_skip {
 namespace {
 
 #if defined(__SSE2__)
@@ -77,7 +77,7 @@ const char* container(const char* p, const char* end) noexcept {
     const block_bits bits(whole ? p : last.data());
     if (whole && in_string && !open_escape && (bits.quote | bits.escape) == 0) {
       // In the middle of a long string jump to its next quote or escape.
-      next = byte_search::quote_or_escape_far(next, end);
+      next = search::byte_search::quote_or_escape_far(next, end);
       continue;
     }
     const std::uint64_t quotes = bits.quote & ~escaped_bytes(bits.escape, open_escape);
@@ -145,4 +145,4 @@ const char* value(const char* p, const char* end) noexcept {
   return p;
 }
 
-}  // namespace mcpbx::json_skip
+}  // namespace mcpbx::json::json_skip

@@ -2,11 +2,11 @@
 // as the scanner. For other text the result is meaningless, but no byte outside is read.
 #pragma once
 
-namespace mcpbx::json_skip {
+namespace mcpbx::json::json_skip {
 
 /// Returns the position behind the string whose opening quote is at `p`; `end` if it is not closed.
 const char* string(const char* p, const char* end) noexcept;
 /// Returns the position behind the value that begins at `p`; `p` itself if none does.
 const char* value(const char* p, const char* end) noexcept;
 
-}  // namespace mcpbx::json_skip
+}  // namespace mcpbx::json::json_skip

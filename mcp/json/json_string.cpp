@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx {
+namespace mcpbx::json {
 namespace {
 
 // Length of each ASCII character inside a JSON string.
@@ -216,4 +216,4 @@ std::string unescaped(std::string_view token) {
   return out;
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::json

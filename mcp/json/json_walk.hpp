@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::walk {
+namespace mcpbx::json::walk {
 
 /// Walks over the members of one level of checked text. Safe on any text: what is not cut into members is broken().
 class member_walk {
@@ -146,4 +146,4 @@ inline std::int64_t count(std::string_view object, std::string_view key) {
   return raw_json::literal(find(object, key)).as_integer().value_or(0);
 }
 
-}  // namespace mcpbx::walk
+}  // namespace mcpbx::json::walk

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx {
+namespace mcpbx::json {
 
 /// Appends a value and all that is in it, or several with commas between them, to `out`, which must outlive the writer.
 /// `Out` is std::string, byte_buffer, or segment_builder, which takes raw_json without a copy. Never reads `out`.
@@ -144,4 +144,4 @@ std::string json_object(const NamesAndValues&... names_and_values) {
   return out;
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::json

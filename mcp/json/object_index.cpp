@@ -7,7 +7,7 @@
 #include <cstring>
 #include <span>
 
-namespace mcpbx {
+namespace mcpbx::json {
 
 void object_index::clear() {
   more_.clear();
@@ -54,4 +54,4 @@ std::string_view object_index::find(std::string_view key) const {
   return found.empty() ? last_in(std::span(few_).first(std::min(count_, few_.size()))) : found;
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::json

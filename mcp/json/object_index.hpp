@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx {
+namespace mcpbx::json {
 
 /// Views of the members of one level of an object, whose text must outlive this index.
 class object_index {
@@ -36,4 +36,4 @@ class object_index {
   std::size_t count_ = 0;
 };
 
-}  // namespace mcpbx
+}  // namespace mcpbx::json

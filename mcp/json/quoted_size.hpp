@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <string_view>
 
-namespace mcpbx {
+namespace mcpbx::json {
 
 /// Returns the number of bytes that append_quoted() appends.
 std::size_t quoted_size(std::string_view text);
 
-}  // namespace mcpbx
+}  // namespace mcpbx::json

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <iterator>
 
-namespace mcpbx {
+namespace mcpbx::json {
 
 result<raw_json> raw_json::parse(std::string_view text, int max_depth) {
   json_scanner scanner({.max_depth = max_depth});
@@ -115,4 +115,4 @@ std::string member_text(const raw_json& object, std::string_view key) {
   return find_member(object, key).as_string().value_or("");
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::json

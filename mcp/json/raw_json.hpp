@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx {
+namespace mcpbx::json {
 
 /// One well-formed JSON value as its original bytes (RFC 8259; no blanks around it). Empty means "absent".
 class raw_json {
@@ -213,4 +213,4 @@ std::string json_quoted(std::string_view text);
 /// Unescapes a JSON string token (with its quotes) that the scanner has accepted. Lone surrogates become U+FFFD.
 std::string unescaped(std::string_view token);
 
-}  // namespace mcpbx
+}  // namespace mcpbx::json

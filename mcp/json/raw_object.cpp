@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace mcpbx {
+namespace mcpbx::json {
 
 namespace {
 
@@ -223,4 +223,4 @@ raw_json find_member(const raw_json& object, std::string_view key, std::size_t m
   return found;
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::json

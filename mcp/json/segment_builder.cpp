@@ -1,7 +1,7 @@
 // Cuts the text of a segment_builder at the places of its pieces.
 #include "mcp/json/segment_builder.hpp"
 
-namespace mcpbx {
+namespace mcpbx::json {
 
 segments segment_builder::take() {
   const auto text = raw_json::whole(text_.take());
@@ -19,4 +19,4 @@ segments segment_builder::take() {
   return out;
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::json

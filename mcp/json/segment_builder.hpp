@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx {
+namespace mcpbx::json {
 
 /// Collects text, which is copied once into one block, and pieces of JSON, which are not copied.
 class segment_builder {
@@ -35,4 +35,4 @@ class segment_builder {
   std::vector<piece> pieces_;
 };
 
-}  // namespace mcpbx
+}  // namespace mcpbx::json

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::process {
 namespace {
 
 bool remembered = false;
@@ -35,4 +35,4 @@ void allow_core_files_again() noexcept {
   if (remembered) set_soft_limit(before);
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::process

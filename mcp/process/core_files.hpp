@@ -8,7 +8,7 @@
 // environment that the secrets came from.
 #pragma once
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::process {
 
 /// Stops the calling process and its children from leaving core files, whoever would take them (core(5)). Remembers the
 /// limit from before the first call.
@@ -16,4 +16,4 @@ void forbid_core_files() noexcept;
 /// Restores the remembered limit, for a program that is not ours. Async-signal-safe.
 void allow_core_files_again() noexcept;
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::process

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::process {
 namespace {
 
 std::string read_small_file(const std::string& path) {
@@ -220,4 +220,4 @@ std::size_t kill_living(const std::vector<pid_t>& pids) {
   return living;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::process

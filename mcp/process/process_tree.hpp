@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::process {
 
 /// A process and its parent, as numbers.
 struct process_node {
@@ -82,4 +82,4 @@ std::vector<pid_t> doomed_below(pid_t root, pid_t keeper, fate otherwise, F&& de
 /// Sends SIGKILL to those of `pids` that are alive. Returns their number.
 std::size_t kill_living(const std::vector<pid_t>& pids);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::process

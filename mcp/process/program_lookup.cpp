@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::process {
 namespace {
 
 // The path that execvp uses if the environment has no PATH.
@@ -146,4 +146,4 @@ std::string explain_exec_failure(const std::string& program, int number) {
   return in_quotes(program) + ": " + std::strerror(number);
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::process

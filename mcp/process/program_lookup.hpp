@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::process {
 
 /// Returns the file to execute: argv[0] itself if it has a slash (relative to spec.directory), else its match in the
 /// PATH of spec.environment. Fails with errc::not_found or errc::invalid_argument, also for spec.directory.
@@ -15,4 +15,4 @@ result<std::string> find_program(const process_spec& spec);
 /// Returns the reason why executing `program`, which find_program returned, failed with `number` (an errno).
 std::string explain_exec_failure(const std::string& program, int number);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::process

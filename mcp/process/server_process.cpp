@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::process {
 
 std::string process_exit::text() const {
   if (!signalled) return "exit status " + std::to_string(value);
@@ -11,4 +11,4 @@ std::string process_exit::text() const {
   return "signal " + std::to_string(value) + (name ? " (SIG" + std::string(name) + ")" : std::string());
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::process

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::process {
 
 /// The program to run. No shell is involved; the environment is complete as given (docs/guarantees.md, G36, G44).
 struct process_spec {
@@ -37,7 +37,7 @@ class process_events {
  public:
   virtual ~process_events() = default;
   /// Reports that the process runs. `connection` carries its stdin and stdout and has not been started.
-  virtual void on_spawned(pid_t pid, std::unique_ptr<transport> connection) = 0;
+  virtual void on_spawned(pid_t pid, std::unique_ptr<transports::transport> connection) = 0;
   /// Reports that the process could not be started; the text names the cause (no such program, not executable, …).
   virtual void on_spawn_failed(const error& why) = 0;
   /// Reports bytes of its stderr, cut anywhere.
@@ -62,4 +62,4 @@ class process_launcher {
   virtual std::unique_ptr<server_process> launch(process_spec spec, process_events& events) = 0;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::process

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::process {
 namespace {
 
 namespace bp = boost::process::v2;
@@ -112,4 +112,4 @@ result<spawned_process> spawn_process(const process_spec& spec, const std::strin
   return spawned_process{launcher.pid, input.release_writer(), output.release_reader(), errors.release_reader()};
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::process

@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::process {
 
 /// A started process and our ends of its pipes, which the caller owns.
 struct spawned_process {
@@ -23,4 +23,4 @@ struct spawned_process {
 /// the keeper only: it is single-threaded, so that no other fork inherits the pipe ends.
 result<spawned_process> spawn_process(const process_spec& spec, const std::string& program, rlim_t mark);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::process

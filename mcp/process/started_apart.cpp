@@ -10,7 +10,7 @@
 
 extern char** environ;
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::process {
 
 result<void> start_apart(std::vector<std::string> words) {
   std::vector<char*> pointers;
@@ -31,4 +31,4 @@ result<void> start_apart(std::vector<std::string> words) {
   return fail(errc::io, words.front() + " cannot be started: " + std::generic_category().message(failed));
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::process

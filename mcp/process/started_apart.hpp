@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::process {
 
 /// Starts a program found by PATH, without a shell, in a session of its own and with /dev/null for its streams. Nobody
 /// waits for it; the reaper of this process takes it. errc::io: it cannot be started. `words` is not empty.
 result<void> start_apart(std::vector<std::string> words);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::process

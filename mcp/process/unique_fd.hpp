@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::process {
 
 class unique_fd {
  public:
@@ -24,4 +24,4 @@ class unique_fd {
   int fd_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::process

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 namespace {
 
 result<void> needs(bool declared, std::string_view method, std::string_view capability) {
@@ -16,31 +16,33 @@ result<void> needs(bool declared, std::string_view method, std::string_view capa
 
 }  // namespace
 
-caller_capabilities read_caller_capabilities(const raw_json& capabilities) {
+caller_capabilities read_caller_capabilities(const json::raw_json& capabilities) {
   caller_capabilities c;
-  const raw_json sampling = find_member(capabilities, "sampling"),
-                 elicitation = find_member(capabilities, "elicitation");
-  c.roots = find_member(capabilities, "roots").is_object();
+  const json::raw_json sampling = json::find_member(capabilities, "sampling"),
+                       elicitation = json::find_member(capabilities, "elicitation");
+  c.roots = json::find_member(capabilities, "roots").is_object();
   c.sampling = sampling.is_object();
-  c.sampling_tools = find_member(sampling, "tools").is_object();
-  c.elicitation_url = find_member(elicitation, "url").is_object();
-  c.elicitation_form = elicitation.is_object() && (!c.elicitation_url || find_member(elicitation, "form").is_object());
+  c.sampling_tools = json::find_member(sampling, "tools").is_object();
+  c.elicitation_url = json::find_member(elicitation, "url").is_object();
+  c.elicitation_form =
+      elicitation.is_object() && (!c.elicitation_url || json::find_member(elicitation, "form").is_object());
   return c;
 }
 
-result<void> check_answerable(const caller_capabilities& c, std::string_view method, const raw_json& params) {
+result<void> check_answerable(const caller_capabilities& c, std::string_view method, const json::raw_json& params) {
   if (method == "ping") return {};
   if (method == "roots/list") return needs(c.roots, method, "roots");
   if (method == "elicitation/create") {
-    if (find_member(params, "mode").as_string() == "url") return needs(c.elicitation_url, method, "elicitation.url");
+    if (json::find_member(params, "mode").as_string() == "url")
+      return needs(c.elicitation_url, method, "elicitation.url");
     return needs(c.elicitation_form, method, "elicitation");
   }
   if (method == "sampling/createMessage") {
-    const bool tools = find_member(params, "tools") || find_member(params, "toolChoice");
+    const bool tools = json::find_member(params, "tools") || json::find_member(params, "toolChoice");
     if (c.sampling && tools) return needs(c.sampling_tools, method, "sampling.tools");
     return needs(c.sampling, method, "sampling");
   }
-  return fail(errc::not_found, "callers have no method " + json_quoted(cut_utf8(method, 80)));
+  return fail(errc::not_found, "callers have no method " + json::json_quoted(cut_utf8(method, 80)));
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 
 struct caller_capabilities {
   bool roots = false;
@@ -18,10 +18,10 @@ struct caller_capabilities {
 
 /// Reads ClientCapabilities. A member that is no object declares nothing; `"elicitation": {}` means forms, as it did
 /// before there were modes.
-caller_capabilities read_caller_capabilities(const raw_json& capabilities);
+caller_capabilities read_caller_capabilities(const json::raw_json& capabilities);
 
 /// Says why the caller cannot answer this request, as errc::not_found with a sentence that names the capability. `ping`
 /// needs none; a method that no caller has is refused.
-result<void> check_answerable(const caller_capabilities& c, std::string_view method, const raw_json& params);
+result<void> check_answerable(const caller_capabilities& c, std::string_view method, const json::raw_json& params);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

@@ -7,10 +7,10 @@
 #include <array>
 #include <charconv>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 namespace {
 
-using kind = raw_json::kind;
+using kind = json::raw_json::kind;
 
 std::string_view type_words(kind k) {
   switch (k) {
@@ -41,14 +41,15 @@ bool is_between_0_and_1(std::string_view number) {
 
 }  // namespace
 
-std::string wrong_member(const raw_object& object, std::span<const optional_member> members, std::string_view where) {
+std::string wrong_member(const json::raw_object& object, std::span<const optional_member> members,
+                         std::string_view where) {
   for (const optional_member& m : members)
-    if (const raw_json value = object.find(m.key); value && value.type() != m.type)
+    if (const json::raw_json value = object.find(m.key); value && value.type() != m.type)
       return std::string(where) + std::string(m.key) + " must be " + std::string(type_words(m.type));
   return {};
 }
 
-result<std::string> read_key(const raw_object& object, std::string_view member, std::size_t most) {
+result<std::string> read_key(const json::raw_object& object, std::string_view member, std::size_t most) {
   auto key = object.find(member).as_string();
   if (!key) return fail(errc::protocol, std::string(member) + " must be a string");
   if (key->empty() || key->size() > most)
@@ -58,21 +59,21 @@ result<std::string> read_key(const raw_object& object, std::string_view member, 
   return std::move(*key);
 }
 
-std::string wrong_annotations(const raw_json& annotations) {
+std::string wrong_annotations(const json::raw_json& annotations) {
   if (!annotations) return {};
   if (!annotations.is_object()) return "annotations must be an object";
-  const auto object = raw_object::open(annotations, {"audience", "priority", "lastModified"});
+  const auto object = json::raw_object::open(annotations, {"audience", "priority", "lastModified"});
   if (!object) return "annotations: " + object.error().message;
   if (auto wrong = wrong_member(*object, annotation_members, "annotations."); !wrong.empty()) return wrong;
   bool known = true;
-  for_each_element(object->find("audience"), [&](const raw_json& role) {
+  json::for_each_element(object->find("audience"), [&](const json::raw_json& role) {
     const auto word = role.as_string();
     return known = word == "user" || word == "assistant";
   });
   if (!known) return "annotations.audience must hold \"user\" and \"assistant\" only";
-  if (const raw_json priority = object->find("priority"); priority && !is_between_0_and_1(priority.text()))
+  if (const json::raw_json priority = object->find("priority"); priority && !is_between_0_and_1(priority.text()))
     return "annotations.priority must be between 0 and 1";
   return {};
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

@@ -11,11 +11,11 @@
 #include <string>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 namespace {
 
 // Returns the Implementation object that a modern server gets, unless the caller's `_meta` has one.
-const raw_json& info_of(const request_meta& meta) {
+const json::raw_json& info_of(const request_meta& meta) {
   return meta.client_info ? meta.client_info : meta.own_info;
 }
 
@@ -24,10 +24,10 @@ class meta_writer {
  public:
   explicit meta_writer(const request_meta& meta) {
     const bool modern = !meta.revision.empty();
-    if (modern) append_quoted(version_, meta.revision);
-    if (!meta.log_level.empty()) append_quoted(level_, meta.log_level);
+    if (modern) json::append_quoted(version_, meta.revision);
+    if (!meta.log_level.empty()) json::append_quoted(level_, meta.log_level);
     if (meta.progress_token) token_ = std::to_string(*meta.progress_token);
-    const raw_json& info = info_of(meta);
+    const json::raw_json& info = info_of(meta);
     own_ = {{{meta_key::protocol_version, version_},
              {meta_key::client_info, modern ? info.text() : std::string_view(), modern && !meta.client_info},
              {meta_key::client_capabilities, !modern             ? std::string_view()
@@ -40,19 +40,19 @@ class meta_writer {
   meta_writer& operator=(const meta_writer&) = delete;
 
   /// Takes over the members of the caller's `_meta`. Fails with a clause about it.
-  result<void> take(const raw_json& old) {
+  result<void> take(const json::raw_json& old) {
     if (!old.is_object()) return fail(errc::invalid_argument, "an object is expected here");
     out_.reserve(old.text().size() + 64);
-    walk::member_walk members(old.text());
+    json::walk::member_walk members(old.text());
     for (std::size_t n = 0; members.next(); ++n) {
-      if (n == most_members) return fail(errc::limit, "an object of so many members is too large here");
+      if (n == json::most_members) return fail(errc::limit, "an object of so many members is too large here");
       const auto own = std::ranges::find_if(own_, [&](const member& m) { return members.key_is(m.key); });
       if (own == own_.end()) {
         append(members.key, members.value);
         continue;
       }
       if (std::exchange(own->seen, true))
-        return fail(errc::invalid_argument, "duplicate member " + json_quoted(own->key));
+        return fail(errc::invalid_argument, "duplicate member " + json::json_quoted(own->key));
       if (own->stays) append(members.key, members.value);
       if (!own->stays && !own->value.empty()) append(members.key, own->value);
     }
@@ -95,36 +95,36 @@ class meta_writer {
   std::string out_ = "{";
 };
 
-bool has_elements(const raw_json& list) {
+bool has_elements(const json::raw_json& list) {
   bool any = false;
-  for_each_element(list, [&](const raw_json&) {
+  json::for_each_element(list, [&](const json::raw_json&) {
     any = true;
     return false;
   });
   return any;
 }
 
-std::string required_capabilities(const raw_json& data) {
+std::string required_capabilities(const json::raw_json& data) {
   std::string names;
-  const auto required = raw_object::open(find_member(data, "requiredCapabilities"));
+  const auto required = json::raw_object::open(json::find_member(data, "requiredCapabilities"));
   if (required)
     required->for_each(
-        [&](std::string_view key, const raw_json&) { names += (names.empty() ? "" : ", ") + std::string(key); });
+        [&](std::string_view key, const json::raw_json&) { names += (names.empty() ? "" : ", ") + std::string(key); });
   return names;
 }
 
 // Returns true if the params can stay as they are: nothing to add, to remove or to check.
-bool needs_no_meta(const raw_json& params, const request_meta& meta) {
-  return meta.revision.empty() && !meta.progress_token && !(meta.old ? *meta.old : find_member(params, "_meta"));
+bool needs_no_meta(const json::raw_json& params, const request_meta& meta) {
+  return meta.revision.empty() && !meta.progress_token && !(meta.old ? *meta.old : json::find_member(params, "_meta"));
 }
 
-bool has_members(const raw_json& object) {
+bool has_members(const json::raw_json& object) {
   const auto first = object.text().find_first_not_of(" \t\r\n", 1);
   return first != std::string_view::npos && object.text()[first] != '}';
 }
 
 // Returns the `_meta` of params, or "". `known` is its place in them, found before, and counts only if it is.
-result<std::string_view> meta_of(const raw_json& params, const std::optional<raw_json>& known) {
+result<std::string_view> meta_of(const json::raw_json& params, const std::optional<json::raw_json>& known) {
   const std::string_view all = params.text();
   if (known && params.is_object()) {
     const std::string_view old = known->text();
@@ -132,7 +132,7 @@ result<std::string_view> meta_of(const raw_json& params, const std::optional<raw
                         std::less_equal()(old.data() + old.size(), all.data() + all.size());
     if (old.empty() || within) return old;
   }
-  const auto members = read_members(params, {"_meta"});
+  const auto members = json::read_members(params, {"_meta"});
   if (!members) return std::unexpected(members.error());
   return members->front().text();
 }
@@ -144,7 +144,7 @@ bool is_known(const written_meta& known, std::string_view old, const request_met
 }
 
 // Returns the `_meta` in the place of `old`, which is an object.
-result<std::string> edited_meta(const raw_json& old, const request_meta& meta, written_meta* known) {
+result<std::string> edited_meta(const json::raw_json& old, const request_meta& meta, written_meta* known) {
   const auto size = old.text().size() + info_of(meta).text().size() + meta.capabilities.text().size();
   if (known == nullptr || !meta.progress_token || size > written_meta::longest) {
     meta_writer edited(meta);
@@ -178,8 +178,8 @@ result<std::string> edited_meta(const raw_json& old, const request_meta& meta, w
 }
 
 // `params` is an object without a `_meta`.
-segments with_fresh_meta(const raw_json& params, const request_meta& meta) {
-  segments out;
+json::segments with_fresh_meta(const json::raw_json& params, const request_meta& meta) {
+  json::segments out;
   std::string head = R"({"_meta":)" + meta_writer(meta).finish();
   if (has_members(params)) head += ',';
   out.append_copy(head);
@@ -189,8 +189,8 @@ segments with_fresh_meta(const raw_json& params, const request_meta& meta) {
 
 }  // namespace
 
-result<segments> with_request_meta(const raw_json& params, const request_meta& meta, written_meta* known) {
-  segments out;
+result<json::segments> with_request_meta(const json::raw_json& params, const request_meta& meta, written_meta* known) {
+  json::segments out;
   if (needs_no_meta(params, meta)) {
     out.append(params);
     return out;
@@ -213,17 +213,17 @@ result<segments> with_request_meta(const raw_json& params, const request_meta& m
   return out;
 }
 
-raw_json strip_modern_result(const raw_json& result) {
-  auto o = raw_object::open(result);
+json::raw_json strip_modern_result(const json::raw_json& result) {
+  auto o = json::raw_object::open(result);
   if (!o) return result;
   bool changed = false;
   for (const std::string_view key : {"resultType", "ttlMs", "cacheScope"}) changed = o->erase(key) || changed;
-  if (const raw_json value = o->find("structuredContent")) {
-    const raw_json content = o->find("content");
+  if (const json::raw_json value = o->find("structuredContent")) {
+    const json::raw_json content = o->find("content");
     const bool fits = value.is_object();
     // "a tool that returns structured content SHOULD also return the serialized JSON in a TextContent block"
     if (!content || (!fits && !has_elements(content))) {
-      o->set("content", raw_json::own("[{\"type\":\"text\",\"text\":" + json_quoted(value.text()) + "}]"));
+      o->set("content", json::raw_json::own("[{\"type\":\"text\",\"text\":" + json::json_quoted(value.text()) + "}]"));
       changed = true;
     }
     if (!fits) changed = o->erase("structuredContent") || changed;
@@ -231,43 +231,45 @@ raw_json strip_modern_result(const raw_json& result) {
   return changed ? o->json() : result;
 }
 
-raw_json legacy_definition(const raw_json& definition) {
-  const raw_json output = find_member(definition, "outputSchema");
-  const bool keeps_output = !output || (output.is_object() && find_member(output, "type").as_string() == "object");
-  const bool keeps_input = find_member(definition, "inputSchema").is_object();
+json::raw_json legacy_definition(const json::raw_json& definition) {
+  const json::raw_json output = json::find_member(definition, "outputSchema");
+  const bool keeps_output =
+      !output || (output.is_object() && json::find_member(output, "type").as_string() == "object");
+  const bool keeps_input = json::find_member(definition, "inputSchema").is_object();
   if (keeps_output && keeps_input) return definition;
-  auto o = raw_object::open(definition);
+  auto o = json::raw_object::open(definition);
   if (!o) return definition;
   if (!keeps_output) o->erase("outputSchema");
-  if (!keeps_input) o->set("inputSchema", raw_json::literal(R"({"type":"object"})"));
+  if (!keeps_input) o->set("inputSchema", json::raw_json::literal(R"({"type":"object"})"));
   return o->json();
 }
 
-raw_json legacy_error(const raw_json& error, bool about_resource) {
-  auto object = raw_object::open(error);
+json::raw_json legacy_error(const json::raw_json& error, bool about_resource) {
+  auto object = json::raw_object::open(error);
   if (!object) return error;
   const auto code = object->find("code").as_integer();
-  const raw_json data = object->find("data");
+  const json::raw_json data = object->find("data");
   const std::string message = object->find("message").as_string().value_or("");
   if (code == mcp_code::header_mismatch || code == mcp_code::unsupported_protocol_version) {
-    object->set("code", raw_json::literal("-32603"));
-    object->set("message", raw_json::string("the tool server refused how mcpbx asked: " + message));
+    object->set("code", json::raw_json::literal("-32603"));
+    object->set("message", json::raw_json::string("the tool server refused how mcpbx asked: " + message));
     object->erase("data");
     return object->json();
   }
   if (code == mcp_code::missing_client_capability) {
     const std::string names = required_capabilities(data);
-    object->set("code", raw_json::literal("-32602"));
-    object->set("message", raw_json::string("the tool server needs something of its caller that this one cannot do" +
-                                            (names.empty() ? "" : " (" + names + ")") + ": " + message));
+    object->set("code", json::raw_json::literal("-32602"));
+    object->set("message",
+                json::raw_json::string("the tool server needs something of its caller that this one cannot do" +
+                                       (names.empty() ? "" : " (" + names + ")") + ": " + message));
     object->erase("data");
     return object->json();
   }
-  if (about_resource && code == -32602 && find_member(data, "uri").is_string()) {
-    object->set("code", raw_json::literal("-32002"));
+  if (about_resource && code == -32602 && json::find_member(data, "uri").is_string()) {
+    object->set("code", json::raw_json::literal("-32002"));
     return object->json();
   }
   return error;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 namespace {
 
 /// The first parts of MCP's method names, and mcpbx's own. Later revisions may add methods below them.
@@ -45,39 +45,40 @@ std::vector<std::string> extensions_with(const extension_methods& all, std::stri
   return names;
 }
 
-bool lists_extension(const raw_json& capabilities, std::string_view name) {
+bool lists_extension(const json::raw_json& capabilities, std::string_view name) {
   if (capabilities.text().size() > most_looked_at) return false;
-  return find_member(find_member(capabilities, "extensions"), name).is_object() ||
-         find_member(find_member(capabilities, "experimental"), name).is_object();
+  return json::find_member(json::find_member(capabilities, "extensions"), name).is_object() ||
+         json::find_member(json::find_member(capabilities, "experimental"), name).is_object();
 }
 
 bool lists_extension(const server_offers& offers, std::string_view name) {
-  return find_member(offers.extensions, name).is_object() || find_member(offers.experimental, name).is_object();
+  return json::find_member(offers.extensions, name).is_object() ||
+         json::find_member(offers.experimental, name).is_object();
 }
 
-bool lists_one_of(const raw_json& capabilities, const std::vector<std::string>& names) {
+bool lists_one_of(const json::raw_json& capabilities, const std::vector<std::string>& names) {
   return std::ranges::any_of(names, [&](const std::string& name) { return lists_extension(capabilities, name); });
 }
 
-bool share_extension(const raw_json& caller_capabilities, const server_offers& offers) {
+bool share_extension(const json::raw_json& caller_capabilities, const server_offers& offers) {
   if (caller_capabilities.text().size() > most_looked_at) return false;
-  const auto for_each_name = [](const raw_json& object, const auto& told) {
-    if (const auto listed = raw_object::open(object))
-      listed->for_each([&](std::string_view name, const raw_json& value) {
+  const auto for_each_name = [](const json::raw_json& object, const auto& told) {
+    if (const auto listed = json::raw_object::open(object))
+      listed->for_each([&](std::string_view name, const json::raw_json& value) {
         if (value.is_object() && !is_carried(name)) told(name);
       });
   };
-  const auto share = [&](std::string_view member, const raw_json& of_server) {
+  const auto share = [&](std::string_view member, const json::raw_json& of_server) {
     if (!of_server) return false;
     std::unordered_set<std::string> names;
     for_each_name(of_server, [&](std::string_view name) { names.emplace(name); });
     bool found = false;
     if (!names.empty())
-      for_each_name(find_member(caller_capabilities, member),
+      for_each_name(json::find_member(caller_capabilities, member),
                     [&](std::string_view name) { found = found || names.contains(std::string(name)); });
     return found;
   };
   return share("extensions", offers.extensions) || share("experimental", offers.experimental);
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

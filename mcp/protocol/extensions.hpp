@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 
 struct server_offers;
 
@@ -45,10 +45,10 @@ bool is_notification_name(std::string_view method);
 std::vector<std::string> extensions_with(const extension_methods& all, std::string_view method);
 /// Returns true if a client's or server's capabilities list the name in `extensions` or in `experimental`. Capabilities
 /// of a client of more than 64 KiB list none, here and below.
-bool lists_extension(const raw_json& capabilities, std::string_view name);
+bool lists_extension(const json::raw_json& capabilities, std::string_view name);
 bool lists_extension(const server_offers& offers, std::string_view name);
-bool lists_one_of(const raw_json& capabilities, const std::vector<std::string>& names);
+bool lists_one_of(const json::raw_json& capabilities, const std::vector<std::string>& names);
 /// Returns true if both ends list the same extension or experimental capability, other than carried ones.
-bool share_extension(const raw_json& caller_capabilities, const server_offers& offers);
+bool share_extension(const json::raw_json& caller_capabilities, const server_offers& offers);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

@@ -7,7 +7,7 @@
 
 #include <array>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 namespace {
 
 constexpr std::array all_kinds = {
@@ -80,4 +80,4 @@ const feature_kind& template_kind() {
   return row(kind_id::resource_templates);
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

@@ -12,17 +12,17 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 
 /// The place of a kind in its table. Kinds that have code of their own have a name here.
 enum class kind_id : std::uint8_t { tools, prompts, resources, resource_templates };
 
 /// One definition out of a list.
 struct feature_item {
-  std::string key;          ///< the server's own name for it, or its URI; see feature_kind::key_member
-  raw_json definition;      ///< the server's bytes
-  std::string description;  ///< of a tool: unescaped; "" when there is none
-  std::string title;        ///< of a tool: annotations.title, else title, else ""
+  std::string key;            ///< the server's own name for it, or its URI; see feature_kind::key_member
+  json::raw_json definition;  ///< the server's bytes
+  std::string description;    ///< of a tool: unescaped; "" when there is none
+  std::string title;          ///< of a tool: annotations.title, else title, else ""
   /// Hints of a tool's annotations: claims of its server, never to be trusted alone.
   bool read_only = false, destructive = true, idempotent = false, open_world = true;
 };
@@ -38,16 +38,17 @@ enum class key_rule : std::uint8_t {
 
 /// One kind. Its texts live for ever.
 struct feature_kind {
-  kind_id id;                                   ///< its place in the table
-  std::string_view capability;                  ///< of the server, and of mcpbx: "tools". Kinds may share one
-  std::string_view list_method;                 ///< "tools/list"
-  std::string_view member;                      ///< of the result, with the definitions: "tools"
-  std::string_view changed;                     ///< the notification: "notifications/tools/list_changed"
-  std::string_view listen_member;               ///< of subscriptions/listen: "toolsListChanged"
-  std::string_view noun;                        ///< for people: "tool"
-  std::string_view key_member;                  ///< of a definition: "name"
-  key_rule keys;                                ///< makes the key that callers see
-  result<feature_item> (*read)(raw_json) = {};  ///< checks a definition; an error is one clause that says what is wrong
+  kind_id id;                      ///< its place in the table
+  std::string_view capability;     ///< of the server, and of mcpbx: "tools". Kinds may share one
+  std::string_view list_method;    ///< "tools/list"
+  std::string_view member;         ///< of the result, with the definitions: "tools"
+  std::string_view changed;        ///< the notification: "notifications/tools/list_changed"
+  std::string_view listen_member;  ///< of subscriptions/listen: "toolsListChanged"
+  std::string_view noun;           ///< for people: "tool"
+  std::string_view key_member;     ///< of a definition: "name"
+  key_rule keys;                   ///< makes the key that callers see
+  result<feature_item> (*read)(
+      json::raw_json) = {};  ///< checks a definition; an error is one clause that says what is wrong
 
   /// The index of what belongs to this kind in an array of all kinds.
   std::size_t index() const noexcept { return static_cast<std::size_t>(id); }
@@ -66,4 +67,4 @@ const feature_kind& prompt_kind();
 const feature_kind& resource_kind();
 const feature_kind& template_kind();
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 namespace {
 
 constexpr std::string_view annotation = "x-mcp-header";
@@ -32,7 +32,7 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
 
 class annotation_reader {
  public:
-  result<header_params> read(const raw_json& schema) {
+  result<header_params> read(const json::raw_json& schema) {
     walk(schema, true, 0);
     if (!why_.empty()) return fail(errc::invalid_argument, why_);
     return std::move(found_);
@@ -45,16 +45,16 @@ class annotation_reader {
   }
 
   // Looks through one schema. `reachable`: only `properties` lead to it from the root.
-  bool walk(const raw_json& schema, bool reachable, int level) {
+  bool walk(const json::raw_json& schema, bool reachable, int level) {
     if (level > most_levels) return broken("its inputSchema is nested too deeply to be searched for x-mcp-header");
     if (schema.is_array()) {
-      for_each_element(schema, [&](const raw_json& one) { return walk(one, false, level + 1); });
+      json::for_each_element(schema, [&](const json::raw_json& one) { return walk(one, false, level + 1); });
       return why_.empty();
     }
     if (!schema.is_object() || !schema.text().contains(annotation)) return true;
-    const auto open = raw_object::open(schema, {}, most_schema_members);
+    const auto open = json::raw_object::open(schema, {}, json::most_schema_members);
     if (!open) return broken("its inputSchema cannot be searched for x-mcp-header: " + open.error().message);
-    open->for_each([&](std::string_view key, const raw_json& value) {
+    open->for_each([&](std::string_view key, const json::raw_json& value) {
       if (!why_.empty()) return;
       if (key == annotation) {
         take(value, *open, reachable);
@@ -70,11 +70,11 @@ class annotation_reader {
   }
 
   // Looks through schemas under names.
-  void walk_named(const raw_json& schemas, bool reachable, int level) {
+  void walk_named(const json::raw_json& schemas, bool reachable, int level) {
     if (!schemas.text().contains(annotation)) return;
-    const auto open = raw_object::open(schemas, {}, most_schema_members);
+    const auto open = json::raw_object::open(schemas, {}, json::most_schema_members);
     if (!open) return;
-    open->for_each([&](std::string_view name, const raw_json& value) {
+    open->for_each([&](std::string_view name, const json::raw_json& value) {
       if (!why_.empty()) return;
       path_.emplace_back(name);
       walk(value, reachable, level);
@@ -82,10 +82,10 @@ class annotation_reader {
     });
   }
 
-  void take(const raw_json& value, const raw_object& schema, bool reachable) {
+  void take(const json::raw_json& value, const json::raw_object& schema, bool reachable) {
     const auto name = value.as_string();
     if (!name) return static_cast<void>(broken("x-mcp-header must be a text"));
-    const std::string shown = "x-mcp-header \"" + cut_for_people(*name, 60) + "\"";
+    const std::string shown = "x-mcp-header \"" + redact::cut_for_people(*name, 60) + "\"";
     if (name->empty()) return static_cast<void>(broken("x-mcp-header must not be empty"));
     if (!std::ranges::all_of(*name, is_token_char))
       return static_cast<void>(broken(shown + " holds a character that header names do not have"));
@@ -100,12 +100,12 @@ class annotation_reader {
     found_.push_back({path_, *name});
   }
 
-  static bool is_primitive(const raw_json& type) {
+  static bool is_primitive(const json::raw_json& type) {
     if (const auto word = type.as_string()) return is_one_of(*word, {"string", "integer", "boolean"});
     if (!type.is_array()) return false;
     // A parameter that may be null as well has no header when it is.
     bool right = true, any = false;
-    for_each_element(type, [&](const raw_json& one) {
+    json::for_each_element(type, [&](const json::raw_json& one) {
       const auto word = one.as_string().value_or("");
       any = any || is_one_of(word, {"string", "integer", "boolean"});
       right = right && (word == "null" || is_one_of(word, {"string", "integer", "boolean"}));
@@ -128,37 +128,39 @@ std::string_view named_member(std::string_view method) {
                                       : "";  // the extension io.modelcontextprotocol/tasks, "Routing Headers"
 }
 
-result<header_params> read_header_params(const raw_json& input_schema) {
+result<header_params> read_header_params(const json::raw_json& input_schema) {
   if (!input_schema.text().contains(annotation)) return header_params();  // nearly all tools
   return annotation_reader().read(input_schema);
 }
 
 result<void> check_header_params(const feature_item& tool) {
-  const auto params = read_header_params(find_member(tool.definition, "inputSchema"));
+  const auto params = read_header_params(json::find_member(tool.definition, "inputSchema"));
   if (!params)
-    return fail(errc::invalid_argument, "tool \"" + cut_for_people(tool.key, 100) + "\": " + params.error().message);
+    return fail(errc::invalid_argument,
+                "tool \"" + redact::cut_for_people(tool.key, 100) + "\": " + params.error().message);
   return {};
 }
 
 header_params_of_tools header_params_of(const std::vector<feature_item>& tools) {
   header_params_of_tools all;
   for (const feature_item& tool : tools)
-    if (auto params = read_header_params(find_member(tool.definition, "inputSchema")); params && !params->empty())
+    if (auto params = read_header_params(json::find_member(tool.definition, "inputSchema")); params && !params->empty())
       all.insert_or_assign(tool.key, std::move(*params));
   return all;
 }
 
-std::vector<std::pair<std::string, std::string>> header_values(const header_params& params, const raw_json& arguments) {
+std::vector<std::pair<std::string, std::string>> header_values(const header_params& params,
+                                                               const json::raw_json& arguments) {
   std::vector<std::pair<std::string, std::string>> all;
   for (const header_param& p : params) {
-    raw_json value = arguments;
-    for (const std::string& key : p.path) value = find_member(value, key);
+    json::raw_json value = arguments;
+    for (const std::string& key : p.path) value = json::find_member(value, key);
     switch (value.type()) {
-      case raw_json::kind::string:
+      case json::raw_json::kind::string:
         all.emplace_back(p.name, value.as_string().value_or(""));
         break;
-      case raw_json::kind::number:
-      case raw_json::kind::boolean:
+      case json::raw_json::kind::number:
+      case json::raw_json::kind::boolean:
         all.emplace_back(p.name, value.text());
         break;
       default:
@@ -178,4 +180,4 @@ std::string header_text(std::string_view value) {
   return std::string(begin) + base64(value) + std::string(end);
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 
 /// One argument that is repeated in a header.
 struct header_param {
@@ -26,7 +26,7 @@ using header_params_of_tools = std::unordered_map<std::string, header_params>;
 std::string_view named_member(std::string_view method);
 
 /// Reads the annotations of an inputSchema. An error is a clause that says which rule of the specification is broken.
-result<header_params> read_header_params(const raw_json& input_schema);
+result<header_params> read_header_params(const json::raw_json& input_schema);
 /// Refuses a tool whose annotations break a rule, as a client over HTTP must.
 result<void> check_header_params(const feature_item& tool);
 /// Returns the tools that have annotations.
@@ -34,9 +34,10 @@ header_params_of_tools header_params_of(const std::vector<feature_item>& tools);
 
 /// Returns the names and values for the headers of a call. A value that is absent, null, or no text, number or boolean
 /// has none. Numbers stay as they are written.
-std::vector<std::pair<std::string, std::string>> header_values(const header_params& params, const raw_json& arguments);
+std::vector<std::pair<std::string, std::string>> header_values(const header_params& params,
+                                                               const json::raw_json& arguments);
 
 /// Returns `value` in the form in which headers carry it: as it is, or =?base64?…?= if a header cannot hold it so.
 std::string header_text(std::string_view value);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 
 inline constexpr std::array<std::string_view, 8> log_levels = {"debug", "info",     "notice", "warning",
                                                                "error", "critical", "alert",  "emergency"};
@@ -18,4 +18,4 @@ inline std::optional<std::size_t> log_level_of(std::string_view word) {
   return static_cast<std::size_t>(found - log_levels.begin());
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

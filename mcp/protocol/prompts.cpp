@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 namespace {
 
-using kind = raw_json::kind;
+using kind = json::raw_json::kind;
 
 constexpr std::size_t longest_prompt_name = 128;
 
@@ -24,9 +24,9 @@ constexpr std::array argument_members = {optional_member{"title", kind::string},
                                          optional_member{"required", kind::boolean}};
 
 /// Returns the fault of one PromptArgument, or "".
-std::string wrong_argument(const raw_json& argument) {
+std::string wrong_argument(const json::raw_json& argument) {
   if (!argument.is_object()) return "an argument must be an object";
-  const auto object = raw_object::open(argument, {"name", "title", "description", "required"});
+  const auto object = json::raw_object::open(argument, {"name", "title", "description", "required"});
   if (!object) return "an argument: " + object.error().message;
   if (!object->find("name").is_string()) return "an argument's name must be a string";
   return wrong_member(*object, argument_members, "an argument's ");
@@ -34,19 +34,20 @@ std::string wrong_argument(const raw_json& argument) {
 
 }  // namespace
 
-result<feature_item> read_prompt(raw_json definition) {
-  const auto object = raw_object::open(definition, {"name", "title", "description", "arguments", "icons", "_meta"});
+result<feature_item> read_prompt(json::raw_json definition) {
+  const auto object =
+      json::raw_object::open(definition, {"name", "title", "description", "arguments", "icons", "_meta"});
   if (!object)
     return fail(errc::protocol,
                 definition.is_object() ? object.error().message : "a prompt definition must be an object");
   auto name = read_key(*object, "name", longest_prompt_name);
   if (!name) return std::unexpected(name.error());
   const auto refuse = [&](const std::string& what) {
-    return fail(errc::protocol, "prompt \"" + printable(*name) + "\": " + what);
+    return fail(errc::protocol, "prompt \"" + redact::printable(*name) + "\": " + what);
   };
   if (auto wrong = wrong_member(*object, prompt_members); !wrong.empty()) return refuse(wrong);
   std::string wrong;
-  for_each_element(object->find("arguments"), [&](const raw_json& argument) {
+  json::for_each_element(object->find("arguments"), [&](const json::raw_json& argument) {
     wrong = wrong_argument(argument);
     return wrong.empty();
   });
@@ -57,4 +58,4 @@ result<feature_item> read_prompt(raw_json definition) {
   return prompt;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

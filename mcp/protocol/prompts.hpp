@@ -5,11 +5,11 @@
 #include "mcp/protocol/features.hpp"
 #include "mcp/support/error.hpp"
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 
 /// Checks a definition by the demands of all revisions (2025-11-25, prompts, "Prompt"): a name, arguments that have
 /// names, and optional members of the right type, because strict hosts refuse a whole list for one wrong member. The
 /// error is one clause, which names the prompt if its name is readable.
-result<feature_item> read_prompt(raw_json definition);
+result<feature_item> read_prompt(json::raw_json definition);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

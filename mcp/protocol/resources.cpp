@@ -10,10 +10,10 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 namespace {
 
-using kind = raw_json::kind;
+using kind = json::raw_json::kind;
 
 constexpr std::array resource_members = {
     optional_member{"title", kind::string},       optional_member{"description", kind::string},
@@ -21,8 +21,8 @@ constexpr std::array resource_members = {
     optional_member{"annotations", kind::object}, optional_member{"icons", kind::array},
     optional_member{"_meta", kind::object}};
 
-result<feature_item> read_located(raw_json definition, std::string_view noun, std::string_view member) {
-  const auto object = raw_object::open(
+result<feature_item> read_located(json::raw_json definition, std::string_view noun, std::string_view member) {
+  const auto object = json::raw_object::open(
       definition, {member, "name", "title", "description", "mimeType", "size", "annotations", "icons", "_meta"});
   if (!object)
     return fail(errc::protocol, definition.is_object() ? object.error().message
@@ -30,7 +30,7 @@ result<feature_item> read_located(raw_json definition, std::string_view noun, st
   auto key = read_key(*object, member, longest_uri);
   if (!key) return std::unexpected(key.error());
   const auto refuse = [&](const std::string& what) {
-    return fail(errc::protocol, std::string(noun) + " \"" + cut_for_people(*key, 200) + "\": " + what);
+    return fail(errc::protocol, std::string(noun) + " \"" + redact::cut_for_people(*key, 200) + "\": " + what);
   };
   if (!object->find("name").is_string()) return refuse("name must be a string");
   if (auto wrong = wrong_member(*object, resource_members); !wrong.empty()) return refuse(wrong);
@@ -43,12 +43,12 @@ result<feature_item> read_located(raw_json definition, std::string_view noun, st
 
 }  // namespace
 
-result<feature_item> read_resource(raw_json definition) {
+result<feature_item> read_resource(json::raw_json definition) {
   return read_located(std::move(definition), "resource", "uri");
 }
 
-result<feature_item> read_template(raw_json definition) {
+result<feature_item> read_template(json::raw_json definition) {
   return read_located(std::move(definition), "resource template", "uriTemplate");
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 
 namespace revision {
 /// The only stateless revision: every request names its client, and nothing is negotiated before.
@@ -49,4 +49,4 @@ inline constexpr int missing_client_capability = -32021;     ///< 2026-07-28
 inline constexpr int unsupported_protocol_version = -32022;  ///< 2026-07-28: between two neighbours only
 }  // namespace mcp_code
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

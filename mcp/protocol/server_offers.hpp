@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 
 /// Bound on `tasks`, `extensions` and `experimental` of a server in bytes. A longer one counts as absent, since these
 /// are looked at with each call.
@@ -17,12 +17,12 @@ struct server_offers {
   bool subscribe = false;  ///< resources may be subscribed to
   bool completions = false;
   bool logging = false;
-  raw_json tasks;         ///< the member of 2025-11-25, or absent
-  raw_json extensions;    ///< the member of 2026-07-28, or absent
-  raw_json experimental;  ///< an object, or absent
+  json::raw_json tasks;         ///< the member of 2025-11-25, or absent
+  json::raw_json extensions;    ///< the member of 2026-07-28, or absent
+  json::raw_json experimental;  ///< an object, or absent
 };
 
 /// Reads ServerCapabilities. A member that is no object declares nothing.
-server_offers read_server_offers(const raw_json& capabilities);
+server_offers read_server_offers(const json::raw_json& capabilities);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

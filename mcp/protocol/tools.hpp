@@ -5,11 +5,11 @@
 #include "mcp/protocol/features.hpp"
 #include "mcp/support/error.hpp"
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 
 /// Checks a definition by the demands of all revisions: a name, an inputSchema that is an object of type "object" (or
 /// absent, null or true), and optional members of the right kind, because strict hosts refuse a whole list for one
 /// wrong member. The error is one clause, which names the tool if its name is readable.
-result<feature_item> read_tool(raw_json definition);
+result<feature_item> read_tool(json::raw_json definition);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 
 bool uri_template::may_have(reach r, char c) noexcept {
   switch (r) {
@@ -94,4 +94,4 @@ bool uri_template::matches(std::string_view uri, std::size_t& budget) const {
   return here[uri.size()];
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::protocol {
 
 class uri_template {
  public:
@@ -36,4 +36,4 @@ class uri_template {
   std::vector<part> parts_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::protocol

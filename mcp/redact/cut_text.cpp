@@ -6,7 +6,7 @@
 
 #include <charconv>
 
-namespace mcpbx {
+namespace mcpbx::redact {
 namespace {
 
 // Returns the number of bytes to examine for `bytes` shown ones, since redacting and cleaning shorten a text.
@@ -94,4 +94,4 @@ std::string cut_for_log(std::string_view text, std::size_t bytes, std::string_vi
   return with_mark(redacted_part(part, {.front = false, .back = more}), bytes, more, mark);
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::redact

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx {
+namespace mcpbx::redact {
 
 /// Options for showing a text.
 struct shown_text {
@@ -27,4 +27,4 @@ std::string tail_for_people(std::string_view text, std::size_t bytes, shown_text
 /// Returns at most the first `bytes` bytes, redacted. Keeps control characters, which the log escapes.
 std::string cut_for_log(std::string_view text, std::size_t bytes, std::string_view mark = {});
 
-}  // namespace mcpbx
+}  // namespace mcpbx::redact

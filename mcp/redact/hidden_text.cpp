@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace mcpbx {
+namespace mcpbx::redact {
 namespace {
 
 struct span_of_characters {
@@ -191,7 +191,7 @@ std::string visible_json(std::string_view json) {
   return out;
 }
 
-raw_json without_hidden(const raw_json& value) {
+json::raw_json without_hidden(const json::raw_json& value) {
   const auto json = value.text();
   if (!may_hide(json)) return value;
   std::string out;
@@ -201,17 +201,17 @@ raw_json without_hidden(const raw_json& value) {
     const auto token = json.substr(at, end - at);
     if (may_hide(token)) {
       std::string clean;
-      const bool changed = walk(clean, unescaped(token), lines::keep_crlf, false, [](std::string&, char32_t) {});
+      const bool changed = walk(clean, json::unescaped(token), lines::keep_crlf, false, [](std::string&, char32_t) {});
       if (changed) {
         out.append(json.substr(done, at - done));
-        append_quoted(out, clean);
+        json::append_quoted(out, clean);
         done = end;
       }
     }
     at = end;
   }
   if (done == 0) return value;
-  return raw_json::own(out.append(json.substr(done)));
+  return json::raw_json::own(out.append(json.substr(done)));
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::redact

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx {
+namespace mcpbx::redact {
 
 /// Removes invisible characters and invalid UTF-8, for a terminal or a model. Keeps tab and newline if `keep_lines`.
 std::string printable(std::string_view text, bool keep_lines = false);
@@ -24,6 +24,6 @@ std::string visible_json(std::string_view json);
 
 /// Returns `value` for models: applies printable() with line breaks (also "\r\n") to each string and member name.
 /// Returns the same bytes if there is nothing to remove.
-raw_json without_hidden(const raw_json& value);
+json::raw_json without_hidden(const json::raw_json& value);
 
-}  // namespace mcpbx
+}  // namespace mcpbx::redact

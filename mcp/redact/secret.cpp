@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace mcpbx {
+namespace mcpbx::redact {
 
 void redactor::add(const secret& value) {
   secret_table::add(value.reveal());
@@ -28,4 +28,4 @@ void redactor::clear() {
   secret_table::clear();
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::redact

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx {
+namespace mcpbx::redact {
 
 class secret {
  public:
@@ -49,4 +49,4 @@ class passing_secret {
   secret value_;
 };
 
-}  // namespace mcpbx
+}  // namespace mcpbx::redact

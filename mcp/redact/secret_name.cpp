@@ -6,7 +6,7 @@
 #include <cctype>
 #include <string>
 
-namespace mcpbx {
+namespace mcpbx::redact {
 
 using namespace std::literals;
 
@@ -38,4 +38,4 @@ bool secret_name(std::string_view name) {
          std::ranges::any_of(marks, [&](std::string_view m) { return upper.find(m) != upper.npos; });
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::redact

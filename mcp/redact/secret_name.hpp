@@ -2,9 +2,9 @@
 #pragma once
 #include <string_view>
 
-namespace mcpbx {
+namespace mcpbx::redact {
 
 /// Returns true for names such as API_TOKEN, X-Api-Key or Cookie, in any case.
 bool secret_name(std::string_view name);
 
-}  // namespace mcpbx
+}  // namespace mcpbx::redact

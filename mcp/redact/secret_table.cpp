@@ -11,7 +11,7 @@
 #include <set>
 #include <utility>
 
-namespace mcpbx::secret_table {
+namespace mcpbx::redact::secret_table {
 namespace {
 
 constexpr std::size_t shortest = 6;
@@ -36,7 +36,7 @@ std::set<std::string, std::less<>>& added() {
 // Appends the value and its forms inside JSON, where quotes, backslashes and, by many writers, slashes are escaped.
 void append_forms(std::vector<std::string>& forms, std::string_view value) {
   forms.emplace_back(value);
-  const std::string quoted = json_quoted(value);
+  const std::string quoted = json::json_quoted(value);
   std::string json = quoted.substr(1, quoted.size() - 2), slashes;
   for (const char c : json) {
     if (c == '/') slashes += '\\';
@@ -147,4 +147,4 @@ void clear() {
   added().clear();
 }
 
-}  // namespace mcpbx::secret_table
+}  // namespace mcpbx::redact::secret_table

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx {
+namespace mcpbx::redact {
 
 /// Ends at which a text was cut, so that a secret may continue behind them.
 struct cut_ends {
@@ -30,4 +30,4 @@ std::vector<span> find(std::string_view text, cut_ends cut);
 void clear();
 
 }  // namespace secret_table
-}  // namespace mcpbx
+}  // namespace mcpbx::redact

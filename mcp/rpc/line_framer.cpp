@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::rpc {
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
@@ -21,9 +21,9 @@ std::string mentioned(std::string_view key) {
 }
 
 /// Returns the index of a value that is cut out of its text at `begin`.
-envelope_index moved(envelope_index index, std::size_t begin) {
+json::envelope_index moved(json::envelope_index index, std::size_t begin) {
   if (begin == 0) return index;
-  for (envelope_index::span& s : index.members) {
+  for (json::envelope_index::span& s : index.members) {
     if (!s.present()) continue;
     s.begin -= begin;
     s.end -= begin;
@@ -135,13 +135,13 @@ void line_framer::deliver(std::string_view last_part, message_sink& sink) {
     begin_fault(message_fault::kind::oversized, code::invalid_request, std::string(no_room), last_part);
     return;
   }
-  raw_json whole;
+  json::raw_json whole;
   if (tail_.empty()) {
-    whole = raw_json::own(last_part.substr(begin, size));
+    whole = json::raw_json::own(last_part.substr(begin, size));
   } else {
     tail_.append(last_part);
     const std::size_t line = tail_.size();
-    const raw_json text = raw_json::whole(tail_.take());
+    const json::raw_json text = json::raw_json::whole(tail_.take());
     whole = text.slice(text.text().substr(begin, size));
     if (line - size > size / 8) whole = whole.detached();  // the line was mostly blanks
   }
@@ -149,8 +149,8 @@ void line_framer::deliver(std::string_view last_part, message_sink& sink) {
   // A lone CR between tokens ends no line here, but it does elsewhere, as in server-sent events.
   const bool broken = scanner_.saw_line_break() && whole.text().find('\r') != std::string_view::npos;
   auto m = scanner_.saw_invalid_utf8() ? repaired(whole)
-           : broken                    ? parse_message(whole, deep ? json_scanner::most_depth : options_.max_depth)
-                                       : make_message(whole, moved(scanner_.envelope(), begin));
+           : broken ? parse_message(whole, deep ? json::json_scanner::most_depth : options_.max_depth)
+                    : make_message(whole, moved(scanner_.envelope(), begin));
   if (m && !deep) {
     sink.on_message(std::move(*m));
     return;
@@ -167,11 +167,12 @@ void line_framer::deliver(std::string_view last_part, message_sink& sink) {
       message_fault::kind::malformed, std::move(m.error()), 0, std::string(whole.text().substr(0, excerpt_bytes)), {}};
 }
 
-std::expected<message, envelope_fault> line_framer::repaired(const raw_json& whole) {
+std::expected<message, envelope_fault> line_framer::repaired(const json::raw_json& whole) {
   std::size_t replaced = 0;
   const std::string text = mcpbx::repaired_utf8(whole.text(), replaced);
   repaired_ += replaced;
-  return parse_message(raw_json::own(text), scanner_.saw_deep_result() ? json_scanner::most_depth : options_.max_depth);
+  return parse_message(json::raw_json::own(text),
+                       scanner_.saw_deep_result() ? json::json_scanner::most_depth : options_.max_depth);
 }
 
 std::string line_framer::too_deep_at(std::size_t offset) const {
@@ -180,7 +181,7 @@ std::string line_framer::too_deep_at(std::size_t offset) const {
 }
 
 void line_framer::scan_failed(std::string_view part) {
-  using fault = json_scanner::fault;
+  using fault = json::json_scanner::fault;
   // A second fault in a deep answer is not reported.
   const bool deep = scanner_.saw_deep_result();
   const fault what = deep ? fault::depth : scanner_.fault_kind();
@@ -195,7 +196,7 @@ void line_framer::scan_failed(std::string_view part) {
                 part);
   else
     begin_fault(type, code::parse_error,
-                std::string(to_string(what)) + " at byte " + std::to_string(scanner_.fault_offset()), part);
+                std::string(json::to_string(what)) + " at byte " + std::to_string(scanner_.fault_offset()), part);
 }
 
 /// Notes the fault, and drops all of the line except the id and an excerpt.
@@ -206,15 +207,15 @@ void line_framer::begin_fault(message_fault::kind type, int code, std::string wh
     if (out.size() < end - begin && in_part < part.size()) out += part.substr(in_part, end - begin - out.size());
     return out;
   };
-  envelope_index index = scanner_.envelope();
-  envelope_index::span& id = index.members[static_cast<std::size_t>(envelope_member::id)];
+  json::envelope_index index = scanner_.envelope();
+  json::envelope_index::span& id = index.members[static_cast<std::size_t>(json::envelope_member::id)];
   const std::string id_text = cut(id.begin, id.end);
   id = {0, id_text.size()};
   fault_.type = type;
   fault_.envelope = fault_of(id_text, index, code, std::move(what));
   // A text of a tool server with an id and without a method is meant as an answer, however it continues.
-  if (options_.repair_utf8 && !fault_.envelope.id.empty() && !index.has_seen(envelope_member::method) &&
-      !index.has_seen(envelope_member::params))
+  if (options_.repair_utf8 && !fault_.envelope.id.empty() && !index.has_seen(json::envelope_member::method) &&
+      !index.has_seen(json::envelope_member::params))
     fault_.envelope.is_response = true;
   fault_.excerpt = cut(0, excerpt_bytes);
   phase_ = phase::faulty;
@@ -227,4 +228,4 @@ void line_framer::report(message_sink& sink) {
   sink.on_fault(std::exchange(fault_, {}));
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::rpc

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::rpc {
 
 class line_framer {
  public:
@@ -57,14 +57,14 @@ class line_framer {
   void take_part(std::string_view part, bool last, message_sink& sink);
   void end_line();
   void deliver(std::string_view last_part, message_sink& sink);
-  std::expected<message, envelope_fault> repaired(const raw_json& whole);
+  std::expected<message, envelope_fault> repaired(const json::raw_json& whole);
   void scan_failed(std::string_view part);
   std::string too_deep_at(std::size_t offset) const;
   void begin_fault(message_fault::kind type, int code, std::string what, std::string_view part);
   void report(message_sink& sink);
 
   options options_;
-  json_scanner scanner_;
+  json::json_scanner scanner_;
   byte_buffer tail_;            // the unfinished line, while it has no fault
   std::size_t line_bytes_ = 0;  // length of the line, at most the limit + 1
   phase phase_ = phase::reading;
@@ -74,4 +74,4 @@ class line_framer {
   std::uint64_t repaired_ = 0;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::rpc

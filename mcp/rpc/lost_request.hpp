@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::rpc {
 
 struct lost_request {
   std::int64_t id = 0;
@@ -12,4 +12,4 @@ struct lost_request {
   bool unseen = false;  ///< the peer surely has not looked at it, so that another session may send it again
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::rpc

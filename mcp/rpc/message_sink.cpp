@@ -3,7 +3,7 @@
 
 #include "mcp/redact/cut_text.hpp"
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::rpc {
 namespace {
 
 constexpr std::size_t longest_excerpt = 200;
@@ -12,7 +12,7 @@ constexpr std::size_t longest_excerpt = 200;
 
 // It may end within a secret: cut off there, at the end of the stream, or by a process that died while it wrote.
 std::string message_fault::shown() const {
-  return cut_for_people(excerpt, longest_excerpt, {.cut = {.front = false, .back = true}});
+  return redact::cut_for_people(excerpt, longest_excerpt, {.cut = {.front = false, .back = true}});
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::rpc

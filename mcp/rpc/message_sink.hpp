@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::rpc {
 
 /// Something received that is no message.
 struct message_fault {
@@ -42,4 +42,4 @@ class message_sink {
   virtual void on_fault(message_fault f) = 0;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::rpc

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::rpc {
 
 /// Facts about a message for a connection that repeats them beside it, in headers. Made only for such connections
 /// (transport::mirrors()), and valid during send() alone.
@@ -39,4 +39,4 @@ struct outgoing {
   static constexpr outgoing response(std::int64_t about = 0) noexcept { return {kind::response, about}; }
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::rpc

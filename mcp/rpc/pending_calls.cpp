@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::rpc {
 namespace {
 
 constexpr std::size_t remembered = 1024;
@@ -32,13 +32,14 @@ call_number number_of(const rpc_id& id) {
 
 /// Takes known secrets out of a peer's error object. An error is words for people, which go on to callers, models and
 /// logs, and some servers quote the token that they refuse. A result is data: it stays as it is, byte for byte.
-raw_json redacted_error(raw_json error) {
-  const std::string clean = redactor::redact(error.text());
+json::raw_json redacted_error(json::raw_json error) {
+  const std::string clean = redact::redactor::redact(error.text());
   if (clean == error.text()) return error;
-  auto whole = raw_json::parse(clean);
+  auto whole = json::raw_json::parse(clean);
   // A value can also be a number or the name of a member.
-  if (whole && find_member(*whole, "code").as_integer() && find_member(*whole, "message").is_string()) return *whole;
-  const auto code = find_member(error, "code").as_integer().value_or(code::server_error);
+  if (whole && json::find_member(*whole, "code").as_integer() && json::find_member(*whole, "message").is_string())
+    return *whole;
+  const auto code = json::find_member(error, "code").as_integer().value_or(code::server_error);
   return rpc_error{static_cast<int>(code), "the words of this error have a secret in them", {}}.json();
 }
 
@@ -114,8 +115,8 @@ bool pending_calls::answer_malformed(const rpc_id& id, const std::string& what) 
   return true;
 }
 
-bool pending_calls::progress(const raw_json& params, time_point now) {
-  const std::optional<std::int64_t> token = find_member(params, "progressToken").as_integer();
+bool pending_calls::progress(const json::raw_json& params, time_point now) {
+  const std::optional<std::int64_t> token = json::find_member(params, "progressToken").as_integer();
   const auto found = token ? calls_.find(*token) : calls_.end();
   if (found == calls_.end()) return false;
   call& c = found->second;
@@ -195,4 +196,4 @@ std::vector<call_number> pending_calls::expire(time_point now) {
   return ended;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::rpc

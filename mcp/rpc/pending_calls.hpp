@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::rpc {
 
 /// Outcome of a request: the peer's answer, or the reason why there will be none.
 struct call_outcome {
@@ -22,7 +22,7 @@ struct call_outcome {
     failed   ///< no answer; `failure` has the reason (timed_out, cancelled, unavailable, protocol, limit)
   };
   kind type = kind::failed;
-  raw_json value;
+  json::raw_json value;
   mcpbx::error failure;
   bool sent = false;    ///< for a failure: the request was sent, so it may have taken effect
   bool unseen = false;  ///< for a failure: the peer surely has not looked at it, and another session may send it again
@@ -45,7 +45,7 @@ using call_number = std::int64_t;
 class pending_calls {
  public:
   using done_handler = std::move_only_function<void(call_outcome&&)>;
-  using progress_handler = std::function<void(const raw_json& params)>;
+  using progress_handler = std::function<void(const json::raw_json& params)>;
   struct counters {
     std::uint64_t late = 0;       ///< answers to calls that had ended
     std::uint64_t unknown = 0;    ///< answers to ids that were never ours (wrong type included)
@@ -66,7 +66,7 @@ class pending_calls {
   bool answer_malformed(const rpc_id& id, const std::string& what);
   /// Takes the peer's `notifications/progress`: extends the idle limit and calls the handler. Returns false for a
   /// foreign token.
-  bool progress(const raw_json& params, time_point now);
+  bool progress(const json::raw_json& params, time_point now);
   /// Ends a call locally (cancelled, refused). A later answer counts as late. Returns false if the call had ended.
   bool close(call_number number, call_outcome outcome);
   /// Stops both limits of a call while its peer waits for an answer of ours; one resume() for each pause(). Ignores
@@ -117,4 +117,4 @@ class pending_calls {
   counters counters_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::rpc

@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::rpc {
 namespace {
 
 constexpr std::size_t longest_id = 256;
@@ -32,19 +32,19 @@ bool integer_token(std::string_view token) {
 bool text_is(std::string_view token, std::string_view text) {
   if (!token.starts_with('"')) return false;
   if (token.size() == text.size() + 2 && token.substr(1, text.size()) == text) return true;
-  return token.find('\\') != std::string_view::npos && unescaped(token) == text;
+  return token.find('\\') != std::string_view::npos && json::unescaped(token) == text;
 }
 
-std::string first_duplicate(const envelope_index& index) {
+std::string first_duplicate(const json::envelope_index& index) {
   for (std::size_t i = 0; i < member_names.size(); ++i)
-    if (index.duplicate(static_cast<envelope_member>(i)))
+    if (index.duplicate(static_cast<json::envelope_member>(i)))
       return "member \"" + std::string(member_names[i]) + "\" occurs twice";
   return {};
 }
 
 /// Returns the fault of an error object, or "".
-std::string wrong_error_object(const raw_json& error) {
-  const auto object = raw_object::open(error, {"code", "message"});
+std::string wrong_error_object(const json::raw_json& error) {
+  const auto object = json::raw_object::open(error, {"code", "message"});
   if (!object) return "member \"error\" is wrong: " + object.error().message;
   if (!object->find("code").as_integer()) return "member \"error\" has no integer \"code\"";
   if (!object->find("message").is_string()) return "member \"error\" has no string \"message\"";
@@ -52,26 +52,27 @@ std::string wrong_error_object(const raw_json& error) {
 }
 
 /// Takes the members of one envelope object. Returns its fault, or "".
-std::string take_members(message& m, const envelope_index& index) {
-  const auto text = [&](envelope_member which) {
-    const envelope_index::span& s = index[which];
+std::string take_members(message& m, const json::envelope_index& index) {
+  const auto text = [&](json::envelope_member which) {
+    const json::envelope_index::span& s = index[which];
     return m.whole.text().substr(s.begin, s.end - s.begin);
   };
-  const auto part = [&](envelope_member which) { return m.whole.slice(text(which)); };
+  const auto part = [&](json::envelope_member which) { return m.whole.slice(text(which)); };
   if (index.duplicates != 0) return first_duplicate(index);
-  if (!index[envelope_member::jsonrpc].present()) return "member \"jsonrpc\" is missing";
-  if (!text_is(text(envelope_member::jsonrpc), "2.0")) return "member \"jsonrpc\" must be \"2.0\"";
-  if (index[envelope_member::id].present() && m.id.empty())
+  if (!index[json::envelope_member::jsonrpc].present()) return "member \"jsonrpc\" is missing";
+  if (!text_is(text(json::envelope_member::jsonrpc), "2.0")) return "member \"jsonrpc\" must be \"2.0\"";
+  if (index[json::envelope_member::id].present() && m.id.empty())
     return "member \"id\" must be a string of at most 256 bytes or an integer";
 
-  const bool has_result = index[envelope_member::result].present(), has_error = index[envelope_member::error].present();
-  if (index[envelope_member::method].present()) {
+  const bool has_result = index[json::envelope_member::result].present(),
+             has_error = index[json::envelope_member::error].present();
+  if (index[json::envelope_member::method].present()) {
     if (has_result || has_error) return "a message has either a \"method\" or a \"result\" or \"error\"";
-    const std::string_view token = text(envelope_member::method);
+    const std::string_view token = text(json::envelope_member::method);
     if (!token.starts_with('"')) return "member \"method\" must be a string";
     m.method_ = token.substr(1, token.size() - 2);
-    if (m.method_.find('\\') != std::string_view::npos) m.method_storage = unescaped(token);
-    if (index[envelope_member::params].present()) m.params = part(envelope_member::params);
+    if (m.method_.find('\\') != std::string_view::npos) m.method_storage = json::unescaped(token);
+    if (index[json::envelope_member::params].present()) m.params = part(json::envelope_member::params);
     if (!m.params.empty() && !m.params.is_object()) return "member \"params\" must be an object";
     m.type = m.id.empty() ? message::kind::notification : message::kind::request;
     return {};
@@ -82,26 +83,26 @@ std::string take_members(message& m, const envelope_index& index) {
   if (has_result && has_error) return "a response has either a \"result\" or an \"error\", not both";
   if (m.id.empty()) return "a response needs an \"id\"";
   if (has_result) {
-    m.result = part(envelope_member::result);
+    m.result = part(json::envelope_member::result);
     return "";
   }
-  m.error = part(envelope_member::error);
+  m.error = part(json::envelope_member::error);
   return wrong_error_object(m.error);
 }
 
 /// Reads the id of an envelope whose text may be cut off behind the index. A repeated id does not count, since it would
 /// name two calls.
-void read_id(rpc_id& id, std::string_view whole, const envelope_index& index) {
-  const envelope_index::span& s = index[envelope_member::id];
-  if (s.present() && !index.duplicate(envelope_member::id) && s.end <= whole.size())
+void read_id(rpc_id& id, std::string_view whole, const json::envelope_index& index) {
+  const json::envelope_index::span& s = index[json::envelope_member::id];
+  if (s.present() && !index.duplicate(json::envelope_member::id) && s.end <= whole.size())
     id.read(whole.substr(s.begin, s.end - s.begin));
 }
 
-bool looks_like_response(const envelope_index& index) {
-  return index.has_seen(envelope_member::result) || index.has_seen(envelope_member::error);
+bool looks_like_response(const json::envelope_index& index) {
+  return index.has_seen(json::envelope_member::result) || index.has_seen(json::envelope_member::error);
 }
 
-raw_json trimmed(raw_json whole) {
+json::raw_json trimmed(json::raw_json whole) {
   const std::string_view t = whole.text();
   const auto blank = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; };
   std::size_t begin = 0, end = t.size();
@@ -111,24 +112,24 @@ raw_json trimmed(raw_json whole) {
 }
 
 /// Returns the value without raw line breaks. Only for checked text, where they are between tokens.
-raw_json on_one_line(const raw_json& value) {
+json::raw_json on_one_line(const json::raw_json& value) {
   std::string text(value.text());
   std::ranges::replace(text, '\n', ' ');
   std::ranges::replace(text, '\r', ' ');
-  return raw_json::own(text);
+  return json::raw_json::own(text);
 }
 
-using pieces = std::span<const raw_json>;
+using pieces = std::span<const json::raw_json>;
 
-pieces one(const raw_json& value) {
+pieces one(const json::raw_json& value) {
   return {&value, value.empty() ? 0u : 1u};
 }
 
 /// Returns a line of `head`, `body` and the envelope's closing brace.
-segments enclosed(std::initializer_list<std::string_view> head, pieces body) {
+json::segments enclosed(std::initializer_list<std::string_view> head, pieces body) {
   std::size_t head_size = 0, body_size = 0;
   for (const std::string_view part : head) head_size += part.size();
-  for (const raw_json& piece : body) body_size += piece.text().size();
+  for (const json::raw_json& piece : body) body_size += piece.text().size();
   const bool shared = body_size >= shared_from;
 
   byte_buffer text;
@@ -136,13 +137,13 @@ segments enclosed(std::initializer_list<std::string_view> head, pieces body) {
   const auto put = [&end](std::string_view part) { end = std::copy(part.begin(), part.end(), end); };
   for (const std::string_view part : head) put(part);
   if (!shared) {
-    for (const raw_json& piece : body) put(piece.text());
+    for (const json::raw_json& piece : body) put(piece.text());
     put("}");
   }
-  segments out;
-  out.append(raw_json::whole(text.take()));
+  json::segments out;
+  out.append(json::raw_json::whole(text.take()));
   if (shared) {
-    for (const raw_json& piece : body) out.append(piece);
+    for (const json::raw_json& piece : body) out.append(piece);
     out.append_literal("}");
   }
   return out;
@@ -155,23 +156,24 @@ std::string_view params_key(pieces params) {
   return params.empty() ? "" : R"(,"params":)";
 }
 
-segments request(std::int64_t id, std::string_view method, pieces params) {
+json::segments request(std::int64_t id, std::string_view method, pieces params) {
   std::array<char, 24> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), id).ptr;
-  return enclosed({id_head, {digits.data(), end}, R"(,"method":)", json_quoted(method), params_key(params)}, params);
+  return enclosed({id_head, {digits.data(), end}, R"(,"method":)", json::json_quoted(method), params_key(params)},
+                  params);
 }
 
-segments notification(std::string_view method, pieces params) {
-  return enclosed({notification_head, json_quoted(method), params_key(params)}, params);
+json::segments notification(std::string_view method, pieces params) {
+  return enclosed({notification_head, json::json_quoted(method), params_key(params)}, params);
 }
 
-segments response(const rpc_id& id, std::string_view key, pieces body) {
+json::segments response(const rpc_id& id, std::string_view key, pieces body) {
   return enclosed({id_head, id.empty() ? std::string_view("null") : id.token(), key}, body);
 }
 
 }  // namespace
 
-std::optional<rpc_id> rpc_id::from(const raw_json& token) {
+std::optional<rpc_id> rpc_id::from(const json::raw_json& token) {
   std::optional<rpc_id> id(std::in_place);
   if (!id->read(token.text())) id.reset();
   return id;
@@ -183,7 +185,7 @@ bool rpc_id::read(std::string_view token) {
   if (token.starts_with('"')) {
     // An escaped byte takes at most six, so a longer token can be refused without unescaping it.
     if (token.size() > 6 * longest_id + 2) return false;
-    const std::string plain = unescaped(token);
+    const std::string plain = json::unescaped(token);
     if (plain.size() > longest_id) return false;
     token_ = token;
     // U+FFFD may replace any lone surrogate, and different ids must stay different, so compare such ids as written.
@@ -206,14 +208,14 @@ rpc_id rpc_id::number(std::int64_t value) {
   return id;
 }
 
-raw_json rpc_error::json() const {
+json::raw_json rpc_error::json() const {
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object().member("code", code).member("message", message).given("data", data).end_object();
-  return raw_json::own(out);
+  return json::raw_json::own(out);
 }
 
-std::expected<message, envelope_fault> make_message(raw_json& whole, const envelope_index& index) {
+std::expected<message, envelope_fault> make_message(json::raw_json& whole, const json::envelope_index& index) {
   // Fill the returned object in place: moving a message would cost half as much as all of this.
   std::expected<message, envelope_fault> out;
   message& m = *out;
@@ -235,25 +237,25 @@ std::expected<message, envelope_fault> make_message(raw_json& whole, const envel
   fault.id = std::move(m.id);
   fault.answers = looks_like_response(index);
   fault.is_response =
-      fault.answers || (index.has_seen(envelope_member::id) && !index.has_seen(envelope_member::method));
+      fault.answers || (index.has_seen(json::envelope_member::id) && !index.has_seen(json::envelope_member::method));
   out = std::unexpected(std::move(fault));
   return out;
 }
 
-std::expected<message, envelope_fault> parse_message(raw_json whole, int max_depth) {
+std::expected<message, envelope_fault> parse_message(json::raw_json whole, int max_depth) {
   whole = trimmed(std::move(whole));
-  json_scanner scanner({.max_depth = max_depth});
+  json::json_scanner scanner({.max_depth = max_depth});
   if (!scanner.feed(whole.text()) || !scanner.finish()) {
-    const bool deep = scanner.fault_kind() == json_scanner::fault::depth;
-    return std::unexpected(
-        fault_of(whole.text(), scanner.envelope(), deep ? code::invalid_request : code::parse_error,
-                 std::string(to_string(scanner.fault_kind())) + " at byte " + std::to_string(scanner.fault_offset())));
+    const bool deep = scanner.fault_kind() == json::json_scanner::fault::depth;
+    return std::unexpected(fault_of(
+        whole.text(), scanner.envelope(), deep ? code::invalid_request : code::parse_error,
+        std::string(json::to_string(scanner.fault_kind())) + " at byte " + std::to_string(scanner.fault_offset())));
   }
   if (scanner.saw_line_break()) whole = on_one_line(whole);
   return make_message(whole, scanner.envelope());
 }
 
-envelope_fault fault_of(std::string_view text, const envelope_index& index, int code, std::string what) {
+envelope_fault fault_of(std::string_view text, const json::envelope_index& index, int code, std::string what) {
   envelope_fault fault;
   fault.code = code;
   read_id(fault.id, text, index);
@@ -262,41 +264,42 @@ envelope_fault fault_of(std::string_view text, const envelope_index& index, int 
   return fault;
 }
 
-segments make_request(std::int64_t id, std::string_view method, const segments& params) {
+json::segments make_request(std::int64_t id, std::string_view method, const json::segments& params) {
   return request(id, method, params.pieces());
 }
 
-segments make_request(std::int64_t id, std::string_view method, const raw_json& params) {
+json::segments make_request(std::int64_t id, std::string_view method, const json::raw_json& params) {
   return request(id, method, one(params));
 }
 
-segments make_notification(std::string_view method, const segments& params) {
+json::segments make_notification(std::string_view method, const json::segments& params) {
   return notification(method, params.pieces());
 }
 
-segments make_notification(std::string_view method, const raw_json& params) {
+json::segments make_notification(std::string_view method, const json::raw_json& params) {
   return notification(method, one(params));
 }
 
-segments make_cancelled(std::int64_t id, std::string_view reason) {
-  return make_notification("notifications/cancelled", raw_json::own("{\"requestId\":" + std::to_string(id) +
-                                                                    ",\"reason\":" + json_quoted(reason) + "}"));
+json::segments make_cancelled(std::int64_t id, std::string_view reason) {
+  return make_notification(
+      "notifications/cancelled",
+      json::raw_json::own("{\"requestId\":" + std::to_string(id) + ",\"reason\":" + json::json_quoted(reason) + "}"));
 }
 
-segments make_result(const rpc_id& id, const segments& result) {
+json::segments make_result(const rpc_id& id, const json::segments& result) {
   return response(id, R"(,"result":)", result.pieces());
 }
 
-segments make_result(const rpc_id& id, const raw_json& result) {
+json::segments make_result(const rpc_id& id, const json::raw_json& result) {
   return response(id, R"(,"result":)", one(result));
 }
 
-segments make_error(const rpc_id& id, const rpc_error& error) {
+json::segments make_error(const rpc_id& id, const rpc_error& error) {
   return make_error(id, error.json());
 }
 
-segments make_error(const rpc_id& id, const raw_json& error) {
+json::segments make_error(const rpc_id& id, const json::raw_json& error) {
   return response(id, R"(,"error":)", one(error));
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::rpc

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::rpc {
 
 /// JSON-RPC and MCP error codes that we send ourselves.
 namespace code {
@@ -29,7 +29,7 @@ class rpc_id {
  public:
   rpc_id() = default;
   /// Parses a token. nullopt: no valid id (null, fraction, exponent, object, a string over 256 bytes).
-  static std::optional<rpc_id> from(const raw_json& token);
+  static std::optional<rpc_id> from(const json::raw_json& token);
   /// Does the same in place. Returns false and leaves the id empty if `token` is no valid id.
   bool read(std::string_view token);
   static rpc_id number(std::int64_t value);
@@ -52,19 +52,19 @@ class rpc_id {
 struct rpc_error {
   int code = code::internal_error;
   std::string message;
-  raw_json data;
-  raw_json json() const;
+  json::raw_json data;
+  json::raw_json json() const;
 };
 
 /// One message that passed the scanner and the envelope rules.
 struct message {
   enum class kind : std::uint8_t { request, notification, response, batch };
   kind type = kind::notification;
-  raw_json whole;   ///< the text of the envelope (of the array, for a batch)
-  rpc_id id;        ///< request, response
-  raw_json params;  ///< object, or absent
-  raw_json result;  ///< response: any JSON, or absent; pending_calls checks that it is an object
-  raw_json error;   ///< response: an object, or absent
+  json::raw_json whole;   ///< the text of the envelope (of the array, for a batch)
+  rpc_id id;              ///< request, response
+  json::raw_json params;  ///< object, or absent
+  json::raw_json result;  ///< response: any JSON, or absent; pending_calls checks that it is an object
+  json::raw_json error;   ///< response: an object, or absent
   /// The id of the request of ours in whose own stream it came, over connections that have such streams; 0: not known.
   std::int64_t about = 0;
   /// Returns the unescaped method; valid as long as this message.
@@ -89,26 +89,26 @@ struct envelope_fault {
 /// id as rpc_id::from says; params is an object; a response has exactly one of result and error (which is an
 /// object with an integer `code` and a string `message`). A top-level array is a batch, its elements unchecked.
 /// The spans of `index` count from the first byte of `whole`, which the message takes over; a refused one is left.
-std::expected<message, envelope_fault> make_message(raw_json& whole, const envelope_index& index);
+std::expected<message, envelope_fault> make_message(json::raw_json& whole, const json::envelope_index& index);
 /// Does the same for text that has not been scanned yet (an element of a batch, an HTTP body). Drops blanks around it,
 /// and replaces raw line breaks by blanks, in a copy, so that the message can be sent on one line.
-std::expected<message, envelope_fault> parse_message(raw_json whole, int max_depth = 256);
+std::expected<message, envelope_fault> parse_message(json::raw_json whole, int max_depth = 256);
 /// Makes the fault of a text that the scanner refused or that is too long, with its id if it was read. `text` is the
 /// part that was read, `index` the scanner's result for it.
-envelope_fault fault_of(std::string_view text, const envelope_index& index, int code, std::string what);
+envelope_fault fault_of(std::string_view text, const json::envelope_index& index, int code, std::string what);
 
 // Functions that build envelopes, without a line break at the end; the transport adds it.
-segments make_request(std::int64_t id, std::string_view method, const segments& params);
-segments make_request(std::int64_t id, std::string_view method, const raw_json& params);
-segments make_notification(std::string_view method, const segments& params);
-segments make_notification(std::string_view method, const raw_json& params);
+json::segments make_request(std::int64_t id, std::string_view method, const json::segments& params);
+json::segments make_request(std::int64_t id, std::string_view method, const json::raw_json& params);
+json::segments make_notification(std::string_view method, const json::segments& params);
+json::segments make_notification(std::string_view method, const json::raw_json& params);
 /// `notifications/cancelled` of a request of ours.
-segments make_cancelled(std::int64_t id, std::string_view reason);
-segments make_result(const rpc_id& id, const segments& result);
-segments make_result(const rpc_id& id, const raw_json& result);
+json::segments make_cancelled(std::int64_t id, std::string_view reason);
+json::segments make_result(const rpc_id& id, const json::segments& result);
+json::segments make_result(const rpc_id& id, const json::raw_json& result);
 /// Makes an error answer. An empty id becomes null.
-segments make_error(const rpc_id& id, const rpc_error& error);
+json::segments make_error(const rpc_id& id, const rpc_error& error);
 /// Makes an error answer with the error object as its sender wrote it.
-segments make_error(const rpc_id& id, const raw_json& error);
+json::segments make_error(const rpc_id& id, const json::raw_json& error);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::rpc

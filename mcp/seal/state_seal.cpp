@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::seal {
 namespace {
 
 constexpr std::string_view family = "mcpbx.";
@@ -35,7 +35,7 @@ result<std::string> state_seal::close(std::string_view plain) {
   if (plain.size() > most_bytes) return fail(errc::limit, "too many bytes to seal");
   if (auto made = make_key(); !made) return std::unexpected(made.error());
   // The mark is authenticated as well, so that a text cannot be moved under another one.
-  const auto bytes = sealed(key(), mark_, plain);
+  const auto bytes = crypto::sealed(key(), mark_, plain);
   if (!bytes) return std::unexpected(bytes.error());
   return mark_ + base64url(*bytes);
 }
@@ -43,7 +43,7 @@ result<std::string> state_seal::close(std::string_view plain) {
 result<std::string> state_seal::open(std::string_view text) const {
   const auto bytes =
       claims(text) && text.size() <= longest_text ? base64url_bytes(text.substr(mark_.size())) : std::nullopt;
-  auto plain = bytes ? unsealed(key(), mark_, *bytes) : fail(errc::parse, "it is malformed");
+  auto plain = bytes ? crypto::unsealed(key(), mark_, *bytes) : fail(errc::parse, "it is malformed");
   if (!plain) return fail(errc::invalid_argument, "it was not made by this process, or was changed");
   return plain;
 }
@@ -64,4 +64,4 @@ std::string_view state_seal::key() const {
   return {reinterpret_cast<const char*>(key_.data()), key_.size()};
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::seal

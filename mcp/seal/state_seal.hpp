@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::seal {
 
 class state_seal {
  public:
@@ -34,8 +34,8 @@ class state_seal {
  private:
   result<void> make_key();
   std::string_view key() const;
-  std::array<unsigned char, seal_key_bytes> key_{};
+  std::array<unsigned char, crypto::seal_key_bytes> key_{};
   std::string mark_;  // "mcpbx.ID."; "" before the first text
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::seal

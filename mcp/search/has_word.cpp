@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #endif
 
-namespace mcpbx {
+namespace mcpbx::search {
 
 #if defined(__x86_64__)
 
@@ -47,4 +47,4 @@ std::string_view from_word(std::string_view text, std::string_view) noexcept {
 
 #endif
 
-}  // namespace mcpbx
+}  // namespace mcpbx::search

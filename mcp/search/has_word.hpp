@@ -10,7 +10,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace mcpbx {
+namespace mcpbx::search {
 
 /// Returns `text` from a place before which `word` does not begin; of a long text without it the last bytes.
 std::string_view from_word(std::string_view text, std::string_view word) noexcept;
@@ -36,4 +36,4 @@ inline bool has_word(std::string_view text, std::string_view word) noexcept {
   return text.find(word) != std::string_view::npos;
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::search

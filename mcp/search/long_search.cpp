@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-namespace mcpbx::byte_search {
+namespace mcpbx::search::byte_search {
 namespace {
 
 #if defined(__x86_64__)
@@ -49,11 +49,11 @@ const char* skip_unmarked(const char* p, const char*) noexcept {
 }  // namespace
 
 const char* string_special_far(const char* p, const char* end) noexcept {
-  return string_special(has_avx2 ? skip_unmarked<true>(p, end) : p, end);
+  return mcpbx::byte_search::string_special(has_avx2 ? skip_unmarked<true>(p, end) : p, end);
 }
 
 const char* quote_or_escape_far(const char* p, const char* end) noexcept {
-  return quote_or_escape(has_avx2 ? skip_unmarked<false>(p, end) : p, end);
+  return mcpbx::byte_search::quote_or_escape(has_avx2 ? skip_unmarked<false>(p, end) : p, end);
 }
 
-}  // namespace mcpbx::byte_search
+}  // namespace mcpbx::search::byte_search

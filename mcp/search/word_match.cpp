@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace mcpbx {
+namespace mcpbx::search {
 namespace {
 
 constexpr std::string_view blanks_between = " \t\r\n";
@@ -119,4 +119,4 @@ std::string word_search::best_line(std::string_view text, std::size_t most) cons
   return (begin > 0 ? "…" : "") + std::string(part) + (begin + part.size() < best.size() ? "…" : "");
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::search

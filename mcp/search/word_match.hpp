@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx {
+namespace mcpbx::search {
 
 /// Returns the text in lower case: ASCII, and the letters of Latin-1, Greek and Cyrillic. It has the same number of
 /// bytes, so that places in it are places in `text`.
@@ -37,4 +37,4 @@ class word_search {
   std::vector<std::string> words_;
 };
 
-}  // namespace mcpbx
+}  // namespace mcpbx::search

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::callers {
 
 inline constexpr std::array call_shapes = {
     call_shape{
@@ -26,4 +26,4 @@ inline constexpr std::array call_shapes = {
     call_shape{.method = "tasks/update", .to = call_shape::target::task, .key = "taskId", .in_legacy = false},
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::callers

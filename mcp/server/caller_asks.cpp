@@ -5,16 +5,16 @@
 #include <iterator>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::callers {
 
-result<call_number> caller_asks::ask(std::string_view method, const raw_json& params, std::uint64_t about,
-                                     milliseconds limit, pending_calls::done_handler done) {
+result<rpc::call_number> caller_asks::ask(std::string_view method, const json::raw_json& params, std::uint64_t about,
+                                          milliseconds limit, rpc::pending_calls::done_handler done) {
   const auto self = shared_from_this();
   if (pending_.size() >= options_.max_open)
     return fail(errc::limit, "the caller has " + std::to_string(pending_.size()) +
                                  " requests of mcpbx to answer already; wait for some of them");
-  const call_number number = pending_.next_number();
-  const segments text = make_request(number, method, params);
+  const rpc::call_number number = pending_.next_number();
+  const json::segments text = rpc::make_request(number, method, params);
   if (text.size() > options_.max_bytes - bytes_)
     return fail(errc::limit, "requests that wait for the caller may hold " + std::to_string(options_.max_bytes) +
                                  " bytes together; this one has " + std::to_string(text.size()) + " and others have " +
@@ -22,33 +22,33 @@ result<call_number> caller_asks::ask(std::string_view method, const raw_json& pa
   open_.push_back({number, about, text.size()});
   bytes_ += text.size();
   pending_.open({.idle = limit, .hard = limit}, host_->time().now(),
-                [this, number, done = std::move(done)](call_outcome&& outcome) mutable {
+                [this, number, done = std::move(done)](rpc::call_outcome&& outcome) mutable {
                   const open_ask ended = take(number);
                   // Notify the caller before `done`, which may answer the call that this request belongs to.
-                  if (outcome.type == call_outcome::kind::failed && outcome.failure.code == errc::timed_out)
+                  if (outcome.type == rpc::call_outcome::kind::failed && outcome.failure.code == errc::timed_out)
                     tell(ended, "timed out");
                   done(std::move(outcome));
                 });
   arm();
-  host_->send_ask(about, text, outgoing::request(number));
+  host_->send_ask(about, text, rpc::outgoing::request(number));
   return number;
 }
 
-bool caller_asks::answer(message&& response) {
+bool caller_asks::answer(rpc::message&& response) {
   const auto self = shared_from_this();
   return pending_.answer(std::move(response));
 }
 
-bool caller_asks::answer_malformed(const rpc_id& id, const std::string& what) {
+bool caller_asks::answer_malformed(const rpc::rpc_id& id, const std::string& what) {
   const auto self = shared_from_this();
   return pending_.answer_malformed(id, what);
 }
 
-bool caller_asks::withdraw(call_number number, std::string_view reason) {
+bool caller_asks::withdraw(rpc::call_number number, std::string_view reason) {
   const auto self = shared_from_this();
   const auto found = std::ranges::find(open_, number, &open_ask::number);
   if (found == open_.end()) return false;
-  auto outcome = call_outcome::lost(errc::cancelled, "was cancelled: " + std::string(reason));
+  auto outcome = rpc::call_outcome::lost(errc::cancelled, "was cancelled: " + std::string(reason));
   tell(open_ask(*found), reason);
   return pending_.close(number, std::move(outcome));
 }
@@ -68,9 +68,9 @@ caller_asks::ending caller_asks::end_about(std::uint64_t about) {
 }
 
 void caller_asks::ending::finish() const {
-  for (const call_number n : numbers_)
+  for (const rpc::call_number n : numbers_)
     asks_->pending_.close(
-        n, call_outcome::lost(errc::cancelled, "was cancelled: the request that it belongs to has ended"));
+        n, rpc::call_outcome::lost(errc::cancelled, "was cancelled: the request that it belongs to has ended"));
 }
 
 void caller_asks::end_input() {
@@ -86,7 +86,7 @@ void caller_asks::close() {
   pending_.close_all(errc::unavailable, "will not be answered: the caller is gone");
 }
 
-caller_asks::open_ask caller_asks::take(call_number number) {
+caller_asks::open_ask caller_asks::take(rpc::call_number number) {
   const auto found = std::ranges::find(open_, number, &open_ask::number);
   const open_ask taken = *found;
   open_.erase(found);
@@ -96,7 +96,7 @@ caller_asks::open_ask caller_asks::take(call_number number) {
 }
 
 void caller_asks::tell(const open_ask& a, std::string_view reason) {
-  if (host_) host_->send_ask(a.about, make_cancelled(a.number, reason), outgoing::cancellation(a.number));
+  if (host_) host_->send_ask(a.about, rpc::make_cancelled(a.number, reason), rpc::outgoing::cancellation(a.number));
 }
 
 void caller_asks::arm() {
@@ -114,4 +114,4 @@ void caller_asks::arm() {
   });
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::callers

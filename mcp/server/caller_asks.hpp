@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::callers {
 
 /// The open requests of one session, which owns them by a shared_ptr. Each function keeps them alive, since a `done`
 /// may destroy the session.
@@ -30,21 +30,21 @@ class caller_asks final : public std::enable_shared_from_this<caller_asks> {
    private:
     friend class caller_asks;
     std::shared_ptr<caller_asks> asks_;  // null if there are none
-    std::vector<call_number> numbers_;
+    std::vector<rpc::call_number> numbers_;
   };
 
   /// Starts without requests. `host` and `o` must outlive this object or its close().
-  caller_asks(caller_host& host, const options& o) : host_(&host), options_(o) {}
+  caller_asks(server::caller_host& host, const options& o) : host_(&host), options_(o) {}
 
   /// Sends a request. Fails with errc::limit at the bounds; `done` is not called then. `about`: as in
   /// caller_host::send_ask.
-  result<call_number> ask(std::string_view method, const raw_json& params, std::uint64_t about, milliseconds limit,
-                          pending_calls::done_handler done);
+  result<rpc::call_number> ask(std::string_view method, const json::raw_json& params, std::uint64_t about,
+                               milliseconds limit, rpc::pending_calls::done_handler done);
   /// Takes a response, also a malformed one, as pending_calls does. Returns false if it matches no open request.
-  bool answer(message&& response);
-  bool answer_malformed(const rpc_id& id, const std::string& what);
+  bool answer(rpc::message&& response);
+  bool answer_malformed(const rpc::rpc_id& id, const std::string& what);
   /// Ends one request as cancelled and tells the caller. Returns false if it had ended.
-  bool withdraw(call_number number, std::string_view reason);
+  bool withdraw(rpc::call_number number, std::string_view reason);
   /// Tells the caller that the requests about this request of its own are cancelled. The returned object ends them.
   [[nodiscard]] ending end_about(std::uint64_t about);
   /// Ends all requests as unavailable and tells the caller, which sends nothing any more.
@@ -57,21 +57,21 @@ class caller_asks final : public std::enable_shared_from_this<caller_asks> {
 
  private:
   struct open_ask {
-    call_number number = 0;
+    rpc::call_number number = 0;
     std::uint64_t about = 0;
     std::size_t bytes = 0;
   };
-  open_ask take(call_number number);
+  open_ask take(rpc::call_number number);
   void tell(const open_ask& a, std::string_view reason);
   void arm();
 
-  caller_host* host_;  // null once closed
+  server::caller_host* host_;  // null once closed
   const options& options_;
-  pending_calls pending_;
+  rpc::pending_calls pending_;
   std::vector<open_ask> open_;  // the open requests of pending_
   std::size_t bytes_ = 0;
   std::unique_ptr<timer> timer_;  // null until the first request
   time_point armed_ = never;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::callers

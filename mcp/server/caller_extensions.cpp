@@ -11,27 +11,27 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::callers {
 namespace {
 
 constexpr call_shape extension_shape{.method = "", .to = call_shape::target::extension, .key = ""};
 
 /// The server that a method goes to, or the reason why there is none.
 struct found_server {
-  std::shared_ptr<client> server;
+  std::shared_ptr<clients::client> server;
   std::string name, extension;
   std::string unlisted, other;  // an extension that the caller does not list; a second server
 };
 
-found_server find_server(const catalog& all, std::string_view method, const raw_json& capabilities) {
+found_server find_server(const catalogs::catalog& all, std::string_view method, const json::raw_json& capabilities) {
   found_server found;
-  for (const extension_route& route : *all.rest().extensions) {
-    const auto names = extensions_with(route.methods, method);
+  for (const catalogs::extension_route& route : *all.rest().extensions) {
+    const auto names = protocol::extensions_with(route.methods, method);
     auto there = names.empty() ? nullptr : route.owner.lock();
     if (!there) continue;
     for (const std::string& name : names) {
-      if (!lists_extension(there->offers(), name)) continue;
-      if (!lists_extension(capabilities, name)) {
+      if (!protocol::lists_extension(there->offers(), name)) continue;
+      if (!protocol::lists_extension(capabilities, name)) {
         found.unlisted = name;
         continue;
       }
@@ -48,49 +48,53 @@ found_server find_server(const catalog& all, std::string_view method, const raw_
   return found;
 }
 
-rpc_error why_nowhere(const found_server& found, const std::string& method, bool modern) {
-  const std::string shown = json_quoted(cut_utf8(method, 80));
+rpc::rpc_error why_nowhere(const found_server& found, const std::string& method, bool modern) {
+  const std::string shown = json::json_quoted(cut_utf8(method, 80));
   if (!found.other.empty())
-    return {code::invalid_request,
-            "the tool servers " + json_quoted(found.name) + " and " + json_quoted(found.other) +
+    return {rpc::code::invalid_request,
+            "the tool servers " + json::json_quoted(found.name) + " and " + json::json_quoted(found.other) +
                 " both have the method " + shown + "; name it in the entry of one of them only",
             {}};
   if (found.unlisted.empty())
-    return {code::method_not_found, "no tool server that is there lists the extension of the method " + shown, {}};
-  const std::string why = "the method " + shown + " belongs to " + json_quoted(found.unlisted) +
+    return {rpc::code::method_not_found, "no tool server that is there lists the extension of the method " + shown, {}};
+  const std::string why = "the method " + shown + " belongs to " + json::json_quoted(found.unlisted) +
                           ", which its caller must list in its capabilities (extensions or experimental)";
-  if (!modern) return {code::method_not_found, why, {}};
-  return {mcp_code::missing_client_capability, why,
-          raw_json::own(R"({"requiredCapabilities":{"extensions":{)" + json_quoted(found.unlisted) + ":{}}}}")};
+  if (!modern) return {rpc::code::method_not_found, why, {}};
+  return {
+      protocol::mcp_code::missing_client_capability, why,
+      json::raw_json::own(R"({"requiredCapabilities":{"extensions":{)" + json::json_quoted(found.unlisted) + ":{}}}}")};
 }
 
 }  // namespace
 
 bool caller_session::has_extension(std::string_view method) const {
   const auto& routes = host_.tools()->rest().extensions;
-  return routes && std::ranges::any_of(*routes, [&](const extension_route& route) {
-           return !extensions_with(route.methods, method).empty();
+  return routes && std::ranges::any_of(*routes, [&](const catalogs::extension_route& route) {
+           return !protocol::extensions_with(route.methods, method).empty();
          });
 }
 
 // Returns the hint for an unknown method while some server lists extensions, else "".
 std::string caller_session::about_extensions(std::string_view method) const {
-  const catalog_offers& offers = host_.tools()->capabilities();
-  if (is_reserved_method(method) || (!offers.extensions && !offers.experimental)) return "";
+  const catalogs::catalog_offers& offers = host_.tools()->capabilities();
+  if (protocol::is_reserved_method(method) || (!offers.extensions && !offers.experimental)) return "";
   return "; a method of an extension passes only if the entry of its tool server names it (extensions)";
 }
 
-void caller_session::call_extension(const std::string& method, const raw_json& params, const tool_call_reply& reply) {
-  const modern_request* m = reply.request().modern();
+void caller_session::call_extension(const std::string& method, const json::raw_json& params,
+                                    const tool_call_reply& reply) {
+  const server::modern_request* m = reply.request().modern();
   auto found = find_server(*host_.tools(), method, m ? m->capabilities : declared_);
   reply.about(found.extension, params);
-  if (auto admitted = host_.admit_extension(method); !admitted) return reply.refused(to_rpc_error(admitted.error()));
-  if (auto admitted = host_.admit_call(); !admitted) return reply.refused(to_rpc_error(admitted.error()));
+  if (auto admitted = host_.admit_extension(method); !admitted)
+    return reply.refused(server::to_rpc_error(admitted.error()));
+  if (auto admitted = host_.admit_call(); !admitted) return reply.refused(server::to_rpc_error(admitted.error()));
   if (!found.server || !found.other.empty()) return reply.refused(why_nowhere(found, method, m != nullptr));
   incoming_call in;
-  if (auto read = read_extension_call(params, in); !read) return reply.refused(invalid_params(read.error().message));
+  if (auto read = read_extension_call(params, in); !read)
+    return reply.refused(server::invalid_params(read.error().message));
   in.name = found.extension;
-  server_call c;
+  clients::server_call c;
   c.method = method;
   c.params = params;
   c.meta = in.meta;
@@ -101,8 +105,9 @@ void caller_session::call_extension(const std::string& method, const raw_json& p
 }
 
 // A notification has no answer, so that one which leads to no server is dropped.
-void caller_session::notify_extension(std::string_view method, const raw_json& params) {
-  const raw_json own = find_member(find_member(params, "_meta"), meta_key::client_capabilities);
+void caller_session::notify_extension(std::string_view method, const json::raw_json& params) {
+  const json::raw_json own =
+      json::find_member(json::find_member(params, "_meta"), protocol::meta_key::client_capabilities);
   if (!own && phase_ != phase::ready) return;
   if (!host_.admit_extension(method) || !host_.admit_call()) return;
   const auto found = find_server(*host_.tools(), method, own ? own : declared_);
@@ -114,43 +119,44 @@ void caller_session::watch_extensions() {
   if (phase_ != phase::ready || !declared_) return;
   const auto routes = host_.tools()->rest().extensions;
   std::erase_if(extension_watches_, [&](const auto& w) {
-    return !routes || std::ranges::none_of(*routes, [&](const extension_route& r) {
+    return !routes || std::ranges::none_of(*routes, [&](const catalogs::extension_route& r) {
       return !r.owner.owner_before(w.first) && !w.first.owner_before(r.owner);
     });
   });
   if (!routes) return;
   bool alone = false;
-  for (const extension_route& r : *routes) {
+  for (const catalogs::extension_route& r : *routes) {
     const auto server = r.owner.lock();
     const bool listed =
-        std::ranges::any_of(r.methods, [&](const auto& of) { return lists_extension(declared_, of.first); });
+        std::ranges::any_of(r.methods, [&](const auto& of) { return protocol::lists_extension(declared_, of.first); });
     if (!server || !listed ||
         std::ranges::any_of(extension_watches_, [&](const auto& w) { return w.first.lock() == server; }))
       continue;
-    watch held = server->watch_extensions([this, from = r.owner](const std::vector<std::string>& extensions,
-                                                                 std::string_view method, const raw_json& params) {
-      if (!host_.hears_of_others()) {
-        const auto speaker = from.lock();
-        if (!speaker || speaker->log_subject().empty() || speaker->log_subject() != host_.principal()) return;
-      }
-      tell_extension(extensions, method, params, nullptr);
-    });
+    clients::watch held =
+        server->watch_extensions([this, from = r.owner](const std::vector<std::string>& extensions,
+                                                        std::string_view method, const json::raw_json& params) {
+          if (!host_.hears_of_others()) {
+            const auto speaker = from.lock();
+            if (!speaker || speaker->log_subject().empty() || speaker->log_subject() != host_.principal()) return;
+          }
+          tell_extension(extensions, method, params, nullptr);
+        });
     alone = alone || !held;
     if (held) extension_watches_.emplace_back(server, std::move(held));
   }
   const auto scope = alone ? host_.scope() : nullptr;
   if (!scope) return;
   scope->listen_with(
-      [to = link()](const std::vector<std::string>& extensions, std::string_view method, const raw_json& params) {
+      [to = link()](const std::vector<std::string>& extensions, std::string_view method, const json::raw_json& params) {
         if (*to) (*to)->tell_extension(extensions, method, params, nullptr);
       });
 }
 
 void caller_session::tell_extension(const std::vector<std::string>& extensions, std::string_view method,
-                                    const raw_json& params, const reply_once* call) {
-  const modern_request* m = call ? call->modern() : nullptr;
-  if (closed_ || !lists_one_of(m ? m->capabilities : declared_, extensions)) return;
-  host_.send_note({.about = call ? call->serial() : 0, .droppable = true}, make_notification(method, params));
+                                    const json::raw_json& params, const server::reply_once* call) {
+  const server::modern_request* m = call ? call->modern() : nullptr;
+  if (closed_ || !protocol::lists_one_of(m ? m->capabilities : declared_, extensions)) return;
+  host_.send_note({.about = call ? call->serial() : 0, .droppable = true}, rpc::make_notification(method, params));
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::callers

@@ -10,17 +10,18 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::callers {
 namespace {
 
 /// A capability that is declared in a caller's place if somebody else answers such questions.
 struct lent {
   std::string_view method, capability;
-  bool caller_capabilities::* able;
+  bool protocol::caller_capabilities::* able;
 };
-constexpr std::array lendable = {lent{"sampling/createMessage", "sampling", &caller_capabilities::sampling},
-                                 lent{"roots/list", "roots", &caller_capabilities::roots},
-                                 lent{"elicitation/create", "elicitation", &caller_capabilities::elicitation_form}};
+constexpr std::array lendable = {
+    lent{"sampling/createMessage", "sampling", &protocol::caller_capabilities::sampling},
+    lent{"roots/list", "roots", &protocol::caller_capabilities::roots},
+    lent{"elicitation/create", "elicitation", &protocol::caller_capabilities::elicitation_form}};
 
 /// Time for an answer that nobody need think about. Its tool server gets the configured roots afterwards.
 constexpr milliseconds roots_limit{30'000};
@@ -29,36 +30,37 @@ constexpr milliseconds roots_limit{30'000};
 
 // Returns a legacy caller's capabilities as a modern server may see them: tasks of the two eras differ, so they are not
 // told.
-raw_json without_tasks(const raw_json& capabilities) {
-  auto o = raw_object::open(capabilities);
+json::raw_json without_tasks(const json::raw_json& capabilities) {
+  auto o = json::raw_object::open(capabilities);
   if (!o) return {};
   o->erase("tasks");
-  if (const raw_json extensions = o->find("extensions"))
-    if (auto e = raw_object::open(extensions); e && e->erase(extension::tasks)) o->set("extensions", e->json());
+  if (const json::raw_json extensions = o->find("extensions"))
+    if (auto e = json::raw_object::open(extensions); e && e->erase(protocol::extension::tasks))
+      o->set("extensions", e->json());
   return o->json();
 }
 
-void caller_session::describe_caller(server_call& call, const reply_once& reply, bool modern_server,
+void caller_session::describe_caller(clients::server_call& call, const server::reply_once& reply, bool modern_server,
                                      const std::string& server) {
-  const modern_request* m = reply.modern();
+  const server::modern_request* m = reply.modern();
   call.asker = this;
   call.principal = host_.principal();
   call.scope = host_.scope();
   if (!m) call.caller.client_info = client_info_;
-  call.log_level = m ? m->log_level : level_ ? std::string(log_levels[*level_]) : std::string();
+  call.log_level = m ? m->log_level : level_ ? std::string(protocol::log_levels[*level_]) : std::string();
   if (!modern_server) return;
   const bool asked = m || can_be_asked();
-  raw_json told = m ? m->capabilities : asked ? declared_ : raw_json();
-  const caller_capabilities able = m ? m->able : asked ? capabilities_ : caller_capabilities();
+  json::raw_json told = m ? m->capabilities : asked ? declared_ : json::raw_json();
+  const protocol::caller_capabilities able = m ? m->able : asked ? capabilities_ : protocol::caller_capabilities();
   bool lends = false;
-  server_question possible{server, {}, {}};
+  clients::server_question possible{server, {}, {}};
   for (const lent& l : lendable) {
     if (able.*l.able) continue;
     possible.method = l.method;
     if (!host_.lends(possible)) continue;
-    auto o = raw_object::open(told ? told : raw_json::literal("{}"));
+    auto o = json::raw_object::open(told ? told : json::raw_json::literal("{}"));
     if (!o) continue;
-    if (!o->find(l.capability).is_object()) o->set(l.capability, raw_json::literal("{}"));
+    if (!o->find(l.capability).is_object()) o->set(l.capability, json::raw_json::literal("{}"));
     told = o->json();
     lends = true;
   }
@@ -68,18 +70,18 @@ void caller_session::describe_caller(server_call& call, const reply_once& reply,
   call.takes_result_types = m != nullptr;
 }
 
-bool caller_session::may_be_asked(std::string_view method, const raw_json& params) const {
-  return can_be_asked() && check_answerable(capabilities_, method, params);
+bool caller_session::may_be_asked(std::string_view method, const json::raw_json& params) const {
+  return can_be_asked() && protocol::check_answerable(capabilities_, method, params);
 }
 
-bool caller_session::may_be_asked(const server_question& q) const {
+bool caller_session::may_be_asked(const clients::server_question& q) const {
   if (q.extensions.empty()) return may_be_asked(q.method, q.params);
-  return can_be_asked() && lists_one_of(declared_, q.extensions);
+  return can_be_asked() && protocol::lists_one_of(declared_, q.extensions);
 }
 
-bool caller_session::ask_outside(const server_question& q, pending_calls::done_handler done) {
+bool caller_session::ask_outside(const clients::server_question& q, rpc::pending_calls::done_handler done) {
   if (closed_ || !may_be_asked(q.method, q.params)) return false;
-  const auto params = question_params(q.params, q.server, false, {});
+  const auto params = questions::question_params(q.params, q.server, false, {});
   return params && ask(q.method, *params, nullptr, roots_limit, std::move(done));
 }
 
@@ -87,24 +89,25 @@ bool caller_session::ask_outside(const server_question& q, pending_calls::done_h
 void caller_session::offer_roots() {
   const auto scope = host_.scope();
   if (!scope || !capabilities_.roots) return;
-  scope->answer_with([to = link()](const server_question& q, pending_calls::done_handler done) {
+  scope->answer_with([to = link()](const clients::server_question& q, rpc::pending_calls::done_handler done) {
     return *to && (*to)->ask_outside(q, std::move(done));
   });
 }
 
-bool caller_session::wants_logs(const reply_once& reply) const {
+bool caller_session::wants_logs(const server::reply_once& reply) const {
   return !reply.modern() || !reply.modern()->log_level.empty();
 }
 
-bool caller_session::is_wanted(const raw_json& log, std::optional<std::size_t> least) const {
-  const auto level = log_level_of(member_text(log, "level"));
+bool caller_session::is_wanted(const json::raw_json& log, std::optional<std::size_t> least) const {
+  const auto level = protocol::log_level_of(json::member_text(log, "level"));
   return !least || !level || *level >= *least;
 }
 
-void caller_session::send_log(const reply_once& reply, const raw_json& params) {
-  const modern_request* m = reply.modern();
-  if (!is_wanted(params, m ? log_level_of(m->log_level) : level_)) return;
-  host_.send_note({.about = reply.serial(), .droppable = true}, make_notification("notifications/message", params));
+void caller_session::send_log(const server::reply_once& reply, const json::raw_json& params) {
+  const server::modern_request* m = reply.modern();
+  if (!is_wanted(params, m ? protocol::log_level_of(m->log_level) : level_)) return;
+  host_.send_note({.about = reply.serial(), .droppable = true},
+                  rpc::make_notification("notifications/message", params));
 }
 
 std::shared_ptr<caller_session*> caller_session::link() {
@@ -112,4 +115,4 @@ std::shared_ptr<caller_session*> caller_session::link() {
   return link_;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::callers

@@ -28,14 +28,14 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::callers {
 
 struct incoming_call;
 
 /// Returns a legacy caller's capabilities as a modern tool server may see them.
-raw_json without_tasks(const raw_json& capabilities);
+json::raw_json without_tasks(const json::raw_json& capabilities);
 
-class caller_session final : private reply_taker {
+class caller_session final : private server::reply_taker {
  public:
   struct options {
     std::string version;          ///< version of mcpbx
@@ -43,13 +43,13 @@ class caller_session final : private reply_taker {
     std::size_t max_batch = 64;   ///< messages in one batch
     milliseconds settle{1'000};   ///< time that a list waits for servers that are starting
     caller_asks::options asks{};
-    caller_listens::options listens{};
+    watches::caller_listens::options listens{};
     milliseconds question_limit{3'600'000};  ///< time for a legacy caller's answer to a question of a tool server
     /// Time that questions for a modern caller wait for others of the same call, which are asked together.
     milliseconds gather{25};
-    bool only_modern = false;               ///< requests without a protocol version in `_meta` are refused
-    bool only_legacy = false;               ///< requests with one are refused
-    feature_table kinds = feature_kinds();  ///< must outlive all sessions
+    bool only_modern = false;  ///< requests without a protocol version in `_meta` are refused
+    bool only_legacy = false;  ///< requests with one are refused
+    protocol::feature_table kinds = protocol::feature_kinds();  ///< must outlive all sessions
   };
   struct counters {
     std::uint64_t requests = 0;
@@ -59,31 +59,31 @@ class caller_session final : private reply_taker {
   };
 
   /// Starts before the handshake. `host` and `o` must outlive the session.
-  caller_session(caller_host& host, const options& o)
+  caller_session(server::caller_host& host, const options& o)
       : host_(host), options_(o), tables_(tables_for(o.kinds)), asks_(std::make_shared<caller_asks>(host, o.asks)) {}
   ~caller_session() override { close(); }
   caller_session(const caller_session&) = delete;
   caller_session& operator=(const caller_session&) = delete;
 
-  void on_message(message&& m);
+  void on_message(rpc::message&& m);
   /// Answers with the JSON-RPC error of the specification, with the request's id if it could be read.
-  void on_fault(const message_fault& f);
+  void on_fault(const rpc::message_fault& f);
   /// Tells an initialized caller, and its subscriptions, that the catalog's entries of this kind have changed.
-  void list_changed(const feature_kind& kind);
+  void list_changed(const protocol::feature_kind& kind);
   /// Cancels an open request as notifications/cancelled does. Returns false if no request has this id.
-  bool cancel(const rpc_id& id, std::string_view reason);
+  bool cancel(const rpc::rpc_id& id, std::string_view reason);
   /// Sends the caller a request of mcpbx, for at most `limit`, that ends with its open request `call` (null: none).
   /// Calls `done` once, unless this fails: then nothing was sent. README.md has the errors and the rules for `done`.
   /// `listed`: the method is one of an extension that the caller lists.
-  result<call_number> ask(std::string_view method, const raw_json& params, const reply_once* call, milliseconds limit,
-                          pending_calls::done_handler done, bool listed = false);
+  result<rpc::call_number> ask(std::string_view method, const json::raw_json& params, const server::reply_once* call,
+                               milliseconds limit, rpc::pending_calls::done_handler done, bool listed = false);
   /// Passes progress with this token on to `progress`, until no_progress(). At most as many as there are open requests.
-  void take_progress(std::string token, std::function<void(const raw_json& params)> progress);
+  void take_progress(std::string token, std::function<void(const json::raw_json& params)> progress);
   void no_progress(std::string_view token) {
     if (const auto found = progress_.find(token); found != progress_.end()) progress_.erase(found);
   }
   /// Ends that request as cancelled and tells the caller. Returns false if it had ended.
-  bool withdraw(call_number ask, std::string_view reason);
+  bool withdraw(rpc::call_number ask, std::string_view reason);
   /// Ends the caller's subscriptions/listen with their results. `tell`: sends notifications/cancelled as well, which
   /// callers of one stream for everything need.
   void end_listens(bool tell);
@@ -106,82 +106,83 @@ class caller_session final : private reply_taker {
   std::size_t listens() const noexcept { return listens_ ? listens_->size() : 0; }
 
   // Functions for the calls of this session.
-  caller_host& host() noexcept { return host_; }
+  server::caller_host& host() noexcept { return host_; }
   milliseconds question_limit() const noexcept { return options_.question_limit; }
   milliseconds gathering() const noexcept { return options_.gather; }
   /// Returns a pointer to this session that is null once the session has closed.
   std::shared_ptr<caller_session*> link();
   /// Sets what the tool server may know of the caller, and what it may ask.
-  void describe_caller(server_call& call, const reply_once& reply, bool modern_server, const std::string& server);
+  void describe_caller(clients::server_call& call, const server::reply_once& reply, bool modern_server,
+                       const std::string& server);
   /// Returns true if a legacy caller can answer this question now.
-  bool may_be_asked(std::string_view method, const raw_json& params) const;
-  bool may_be_asked(const server_question& q) const;
+  bool may_be_asked(std::string_view method, const json::raw_json& params) const;
+  bool may_be_asked(const clients::server_question& q) const;
   /// Asks a legacy caller what belongs to no call of it, as call_scope::ask().
-  bool ask_outside(const server_question& q, pending_calls::done_handler done);
-  bool wants_logs(const reply_once& reply) const;
+  bool ask_outside(const clients::server_question& q, rpc::pending_calls::done_handler done);
+  bool wants_logs(const server::reply_once& reply) const;
   /// Sends a log message of a call if the caller wants its level.
-  void send_log(const reply_once& reply, const raw_json& params);
+  void send_log(const server::reply_once& reply, const json::raw_json& params);
   /// Passes a notification on if the caller lists one of these extensions; `call`: the request of the caller that it is
   /// about, or null.
-  void tell_extension(const std::vector<std::string>& extensions, std::string_view method, const raw_json& params,
-                      const reply_once* call);
+  void tell_extension(const std::vector<std::string>& extensions, std::string_view method, const json::raw_json& params,
+                      const server::reply_once* call);
   bool hears_of_elicitations() const noexcept { return capabilities_.elicitation_url; }
 
  private:
   enum class phase : std::uint8_t { fresh, answered, ready };  // before initialize, after it, after `initialized`
-  using methods = method_table<caller_session>;
+  using methods = server::method_table<caller_session>;
   struct method_tables {
     methods legacy, modern;
   };
-  static std::shared_ptr<const method_tables> tables_for(feature_table kinds);
-  static void add_list_methods(methods& m, feature_table kinds);  // methods_lists.cpp
-  static void add_call_methods(methods& m, bool modern);          // methods_calls.cpp
+  static std::shared_ptr<const method_tables> tables_for(protocol::feature_table kinds);
+  static void add_list_methods(methods& m, protocol::feature_table kinds);  // methods_lists.cpp
+  static void add_call_methods(methods& m, bool modern);                    // methods_calls.cpp
 
-  void take_request(message&& m, std::shared_ptr<reply_batch> batch);
-  void take_notification(const message& m);
-  void take_response(message&& m);
-  void take_batch(const message& m);
-  void dispatch(const message& m, reply_once reply);
-  void refuse(const rpc_id& id, int code, std::string text, const std::shared_ptr<reply_batch>& batch,
-              raw_json data = {}, std::uint64_t serial = 0);
-  void deliver(answered what, const segments& text, const std::shared_ptr<reply_batch>& batch);
-  void finish_batch_part(const std::shared_ptr<reply_batch>& batch);
-  [[nodiscard]] caller_asks::ending end_request(open_request& r);
-  void cancel_request(open_request& r, std::string_view reason);
-  void take_reply(open_request& r, const segments& text) override;
+  void take_request(rpc::message&& m, std::shared_ptr<server::reply_batch> batch);
+  void take_notification(const rpc::message& m);
+  void take_response(rpc::message&& m);
+  void take_batch(const rpc::message& m);
+  void dispatch(const rpc::message& m, server::reply_once reply);
+  void refuse(const rpc::rpc_id& id, int code, std::string text, const std::shared_ptr<server::reply_batch>& batch,
+              json::raw_json data = {}, std::uint64_t serial = 0);
+  void deliver(server::answered what, const json::segments& text, const std::shared_ptr<server::reply_batch>& batch);
+  void finish_batch_part(const std::shared_ptr<server::reply_batch>& batch);
+  [[nodiscard]] caller_asks::ending end_request(server::open_request& r);
+  void cancel_request(server::open_request& r, std::string_view reason);
+  void take_reply(server::open_request& r, const json::segments& text) override;
 
   void offer_roots();
   bool can_be_asked() const noexcept { return phase_ == phase::ready && !input_ended_; }
-  bool is_wanted(const raw_json& log, std::optional<std::size_t> least) const;
+  bool is_wanted(const json::raw_json& log, std::optional<std::size_t> least) const;
 
-  void initialize(const raw_json& params, const reply_once& reply);
-  raw_json handshake() const;
-  void discover(const reply_once& reply);
-  raw_json discovered() const;
-  void write_instructions(json_writer& out) const;
-  void list(const feature_kind& kind, const raw_json& params, const reply_once& reply);
-  void call(const call_shape& shape, const raw_json& params, const tool_call_reply& reply, bool settled);
+  void initialize(const json::raw_json& params, const server::reply_once& reply);
+  json::raw_json handshake() const;
+  void discover(const server::reply_once& reply);
+  json::raw_json discovered() const;
+  void write_instructions(json::json_writer& out) const;
+  void list(const protocol::feature_kind& kind, const json::raw_json& params, const server::reply_once& reply);
+  void call(const call_shape& shape, const json::raw_json& params, const tool_call_reply& reply, bool settled);
   bool take_back(const call_shape& shape, const incoming_call& in, const tool_call_reply& reply);
-  void set_level(const raw_json& params, const reply_once& reply);
+  void set_level(const json::raw_json& params, const server::reply_once& reply);
   void roots_changed();
   // Methods of extensions (caller_extensions.cpp)
   bool has_extension(std::string_view method) const;
   std::string about_extensions(std::string_view method) const;
-  void call_extension(const std::string& method, const raw_json& params, const tool_call_reply& reply);
-  void notify_extension(std::string_view method, const raw_json& params);
+  void call_extension(const std::string& method, const json::raw_json& params, const tool_call_reply& reply);
+  void notify_extension(std::string_view method, const json::raw_json& params);
   void watch_extensions();
-  caller_watches& watches();
-  caller_listens& listen_table();
+  watches::caller_watches& watches();
+  watches::caller_listens& listen_table();
 
-  caller_host& host_;
+  server::caller_host& host_;
   const options& options_;
   const std::shared_ptr<const method_tables> tables_;
   phase phase_ = phase::fresh;
   bool closed_ = false;
   std::string revision_;
-  raw_json client_info_;
-  raw_json declared_;  // capabilities of `initialize`, as a modern server may see them; or absent
-  caller_capabilities capabilities_;
+  json::raw_json client_info_;
+  json::raw_json declared_;  // capabilities of `initialize`, as a modern server may see them; or absent
+  protocol::caller_capabilities capabilities_;
   std::optional<std::size_t> level_;  // of logging/setLevel, as a place in log_levels
   bool input_ended_ = false;
   const std::shared_ptr<caller_asks> asks_;
@@ -191,16 +192,16 @@ class caller_session final : private reply_taker {
     std::size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
   };
   // Open requests by the id's type and value. reply_once keeps each one alive; the key is a view of its id.
-  recycling_map<std::string_view, open_request*, key_hash> open_;
+  recycling_map<std::string_view, server::open_request*, key_hash> open_;
   std::uint64_t next_serial_ = 1;
   counters counts_;
-  known_meta known_meta_;
-  raw_json server_info_;  // mcpbx's own, for modern callers; made for the first one
-  std::map<std::string, std::function<void(const raw_json&)>, std::less<>> progress_;  // by token of ours
-  std::unique_ptr<caller_listens> listens_;                                            // null until there was one
-  std::unique_ptr<caller_watches> watches_;                                            // null until there was one
-  std::vector<std::pair<std::weak_ptr<client>, watch>> extension_watches_;
+  server::known_meta known_meta_;
+  json::raw_json server_info_;  // mcpbx's own, for modern callers; made for the first one
+  std::map<std::string, std::function<void(const json::raw_json&)>, std::less<>> progress_;  // by token of ours
+  std::unique_ptr<watches::caller_listens> listens_;                                         // null until there was one
+  std::unique_ptr<watches::caller_watches> watches_;                                         // null until there was one
+  std::vector<std::pair<std::weak_ptr<clients::client>, clients::watch>> extension_watches_;
   std::shared_ptr<caller_session*> link_;  // null until it is asked for
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::callers

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::callers {
 namespace {
 
 /// Returns a digest of a request. Equal ones mean the same caller, method, name and arguments, however these are
@@ -18,11 +18,11 @@ namespace {
 std::string digest_of(const held_request& r) {
   // Hashes a JSON array, so that no part can be taken for the end of another.
   std::string text;
-  json_writer w(text);
+  json::json_writer w(text);
   w.begin_array().value(r.principal).value(r.method).value(r.name);
-  if (r.arguments && !r.arguments.is_null()) w.token(canonical_json(r.arguments));
+  if (r.arguments && !r.arguments.is_null()) w.token(json::canonical_json(r.arguments));
   w.end_array();
-  return sha256(text);
+  return crypto::sha256(text);
 }
 
 constexpr std::size_t most_digits = 20;
@@ -135,4 +135,4 @@ void held_calls::close(std::string_view why) {
   for (const auto& call : over) call->give_up(why);
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::callers

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::callers {
 
 class caller_session;
 
@@ -24,9 +24,9 @@ class caller_session;
 struct held_retry {
   caller_session* session = nullptr;  ///< through which it came
   tool_call_reply reply;
-  raw_json arguments;  ///< its arguments, or absent
-  raw_json token;      ///< its progress token, or absent
-  raw_json responses;  ///< inputResponses: an object of objects, or absent
+  json::raw_json arguments;  ///< its arguments, or absent
+  json::raw_json token;      ///< its progress token, or absent
+  json::raw_json responses;  ///< inputResponses: an object of objects, or absent
 };
 
 /// A call that can wait here.
@@ -44,7 +44,7 @@ struct held_request {
   std::string_view principal;  ///< identity of the caller
   std::string_view method;     ///< "tools/call"
   std::string_view name;       ///< of the tool or prompt, or the URI, as the caller wrote it
-  raw_json arguments;          ///< may be absent
+  json::raw_json arguments;    ///< may be absent
 };
 
 /// One table for all callers of a daemon, since a retry may come on another connection.
@@ -109,7 +109,7 @@ class held_calls {
 
   time_source& time_;
   const options& options_;
-  state_seal seal_;
+  seal::state_seal seal_;
   std::map<std::uint64_t, entry> calls_;  // by id; also in the order of their ends
   std::unordered_map<std::string, share> by_principal_;
   std::size_t bytes_ = 0;
@@ -118,4 +118,4 @@ class held_calls {
   bool closed_ = false;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::callers

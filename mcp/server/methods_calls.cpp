@@ -12,24 +12,24 @@
 #include <expected>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::callers {
 namespace {
 
 /// Reason why a request goes to no server.
 struct no_route {
-  rpc_error error;
-  call_decision why = call_decision::refused;
+  rpc::rpc_error error;
+  server::call_decision why = server::call_decision::refused;
   bool may_come = false;  // a server that is starting may have it
 };
 using found_route = std::expected<call_route, no_route>;
 
 /// Returns the error for an unknown tool. Similar names also stand in data.similar, for callers that compose their own
 /// text.
-rpc_error unknown_tool(const catalog& tools, std::string_view name) {
-  rpc_error e = invalid_params("unknown tool " + json_quoted(cut_utf8(name, 128)));
+rpc::rpc_error unknown_tool(const catalogs::catalog& tools, std::string_view name) {
+  rpc::rpc_error e = server::invalid_params("unknown tool " + json::json_quoted(cut_utf8(name, 128)));
   const auto& near = tools.similar(name);
   std::string json;
-  json_writer data(json);
+  json::json_writer data(json);
   data.begin_object().key("similar").begin_array();
   for (const auto& one : near) data.value(one);
   data.end_array().end_object();
@@ -40,71 +40,72 @@ rpc_error unknown_tool(const catalog& tools, std::string_view name) {
     return e;
   }
   e.message += near.size() == 1 ? "; a similar one is " : "; similar ones are ";
-  for (std::size_t i = 0; i < near.size(); ++i) e.message.append(i == 0 ? "" : ", ").append(json_quoted(near[i]));
+  for (std::size_t i = 0; i < near.size(); ++i) e.message.append(i == 0 ? "" : ", ").append(json::json_quoted(near[i]));
   return e;
 }
 
-found_route route_to(const std::weak_ptr<client>& owner, const std::string& server, const std::string& own,
-                     std::optional<call_limits> limits) {
+found_route route_to(const std::weak_ptr<clients::client>& owner, const std::string& server, const std::string& own,
+                     std::optional<rpc::call_limits> limits) {
   auto there = owner.lock();
   if (!there)
-    return std::unexpected(no_route{
-        to_rpc_error({errc::unavailable, "the tool server " + json_quoted(server) + " is no longer there"}, server)});
+    return std::unexpected(no_route{server::to_rpc_error(
+        {errc::unavailable, "the tool server " + json::json_quoted(server) + " is no longer there"}, server)});
   return call_route{std::move(there), server, own, limits};
 }
 
-found_route tool_route(const caller_host& host, const catalog& tools, const std::string& name) {
-  const entry_ptr tool = tools.find(name);
+found_route tool_route(const server::caller_host& host, const catalogs::catalog& tools, const std::string& name) {
+  const catalogs::entry_ptr tool = tools.find(name);
   if (!tool)
-    if (const withheld_tool* withheld = tools.find_withheld(name))
-      return std::unexpected(no_route{to_rpc_error({errc::config, withheld_text(name, *withheld)}, withheld->server)});
-  if (!tool) return std::unexpected(no_route{unknown_tool(tools, name), call_decision::unknown, true});
+    if (const catalogs::withheld_tool* withheld = tools.find_withheld(name))
+      return std::unexpected(
+          no_route{server::to_rpc_error({errc::config, catalogs::withheld_text(name, *withheld)}, withheld->server)});
+  if (!tool) return std::unexpected(no_route{unknown_tool(tools, name), server::call_decision::unknown, true});
   if (auto wrong = host.check_call(*tool)) return std::unexpected(no_route{std::move(*wrong)});
   if (auto admitted = host.admit_call(*tool); !admitted)
-    return std::unexpected(no_route{to_rpc_error(admitted.error())});
+    return std::unexpected(no_route{server::to_rpc_error(admitted.error())});
   return route_to(tool->owner, tool->server, tool->tool, tool->manner.limits);
 }
 
 // Returns the route to a prompt or a resource, if the caller may read it.
-found_route read_route(const caller_host& host, const feature_kind& kind, const std::weak_ptr<client>& owner,
-                       const std::string& server, const std::string& own) {
+found_route read_route(const server::caller_host& host, const protocol::feature_kind& kind,
+                       const std::weak_ptr<clients::client>& owner, const std::string& server, const std::string& own) {
   if (auto admitted = host.admit_read(kind, server, own); !admitted)
-    return std::unexpected(no_route{to_rpc_error(admitted.error())});
+    return std::unexpected(no_route{server::to_rpc_error(admitted.error())});
   return route_to(owner, server, own, {});
 }
 
-found_route prompt_route(const caller_host& host, const catalog& all, const std::string& name) {
-  const auto prompt = all.find(prompt_kind(), name);
-  if (prompt) return read_route(host, prompt_kind(), prompt->owner, prompt->server, prompt->own_key);
-  return std::unexpected(no_route{
-      invalid_params("unknown prompt " + json_quoted(cut_utf8(name, 128)) + "; prompts/list tells which there are"),
-      call_decision::unknown, true});
+found_route prompt_route(const server::caller_host& host, const catalogs::catalog& all, const std::string& name) {
+  const auto prompt = all.find(protocol::prompt_kind(), name);
+  if (prompt) return read_route(host, protocol::prompt_kind(), prompt->owner, prompt->server, prompt->own_key);
+  return std::unexpected(no_route{server::invalid_params("unknown prompt " + json::json_quoted(cut_utf8(name, 128)) +
+                                                         "; prompts/list tells which there are"),
+                                  server::call_decision::unknown, true});
 }
 
-found_route resource_route_of(const caller_host& host, const catalog& all, const std::string& uri) {
+found_route resource_route_of(const server::caller_host& host, const catalogs::catalog& all, const std::string& uri) {
   if (const auto route = all.route_resource(uri))
-    return read_route(host, resource_kind(), route->owner, route->server, route->uri);
+    return read_route(host, protocol::resource_kind(), route->owner, route->server, route->uri);
   return std::unexpected(
-      no_route{{code::not_found, "no tool server has the resource " + json_quoted(cut_utf8(uri, 256)),
-                raw_json::own(json_object("uri", uri))},
-               call_decision::unknown,
+      no_route{{rpc::code::not_found, "no tool server has the resource " + json::json_quoted(cut_utf8(uri, 256)),
+                json::raw_json::own(json::json_object("uri", uri))},
+               server::call_decision::unknown,
                true});
 }
 
-found_route template_route(const caller_host& host, const catalog& all, const std::string& uri) {
-  const auto found = all.find(template_kind(), uri);
+found_route template_route(const server::caller_host& host, const catalogs::catalog& all, const std::string& uri) {
+  const auto found = all.find(protocol::template_kind(), uri);
   if (found) return route_to(found->owner, found->server, found->own_key, {});
   return resource_route_of(host, all, uri);
 }
 
-found_route task_route(caller_host& host, const std::string& id, bool modern) {
-  const task_routes* const tasks = host.tasks();
+found_route task_route(server::caller_host& host, const std::string& id, bool modern) {
+  const server::task_routes* const tasks = host.tasks();
   if (const auto* route = tasks ? tasks->find(host.principal(), id, modern) : nullptr)
     return route_to(route->owner, route->server, id, {});
-  return std::unexpected(no_route{invalid_params("unknown task " + json_quoted(cut_utf8(id, 128)))});
+  return std::unexpected(no_route{server::invalid_params("unknown task " + json::json_quoted(cut_utf8(id, 128)))});
 }
 
-found_route find_route(caller_host& host, const call_shape& shape, const incoming_call& in, bool modern) {
+found_route find_route(server::caller_host& host, const call_shape& shape, const incoming_call& in, bool modern) {
   const auto all = host.tools();
   switch (shape.to) {
     case call_shape::target::tool:
@@ -127,7 +128,7 @@ found_route find_route(caller_host& host, const call_shape& shape, const incomin
 void caller_session::add_call_methods(methods& m, bool modern) {
   for (const call_shape& shape : call_shapes) {
     if (modern ? !shape.in_modern : !shape.in_legacy) continue;
-    m.add(shape.method, [&shape](caller_session& s, const raw_json& params, const reply_once& reply) {
+    m.add(shape.method, [&shape](caller_session& s, const json::raw_json& params, const server::reply_once& reply) {
       const bool recorded = shape.to == call_shape::target::tool || shape.to == call_shape::target::prompt ||
                             shape.to == call_shape::target::resource;
       s.call(shape, params, {reply, recorded ? s.host_.recorder() : nullptr, shape.method}, false);
@@ -135,27 +136,28 @@ void caller_session::add_call_methods(methods& m, bool modern) {
   }
 }
 
-void caller_session::call(const call_shape& shape, const raw_json& params, const tool_call_reply& reply, bool settled) {
+void caller_session::call(const call_shape& shape, const json::raw_json& params, const tool_call_reply& reply,
+                          bool settled) {
   incoming_call in;
   const auto read = read_call(shape, params, reply.request().modern(), in);
   // A URI is all that a resource is asked for by, and stands for its arguments.
-  reply.about(in.name, shape.to == call_shape::target::resource ? raw_json::own(in.key) : in.arguments);
-  if (!read) return reply.refused(invalid_params(read.error().message));
-  if (shape.to == call_shape::target::task && reply.request().modern() && !has_tasks(*reply.request().modern()))
-    return reply.refused(tasks_undeclared());
+  reply.about(in.name, shape.to == call_shape::target::resource ? json::raw_json::own(in.key) : in.arguments);
+  if (!read) return reply.refused(server::invalid_params(read.error().message));
+  if (shape.to == call_shape::target::task && reply.request().modern() && !server::has_tasks(*reply.request().modern()))
+    return reply.refused(server::tasks_undeclared());
   if (in.state && take_back(shape, in, reply)) return;
-  if (auto admitted = host_.admit_call(); !admitted) return reply.refused(to_rpc_error(admitted.error()));
+  if (auto admitted = host_.admit_call(); !admitted) return reply.refused(server::to_rpc_error(admitted.error()));
   auto route = find_route(host_, shape, in, reply.request().modern() != nullptr);
   if (!route && route.error().may_come && !settled)  // its server may be ready soon
     return host_.when_settled(options_.settle, [this, &shape, params, reply] {
       if (reply.open()) call(shape, params, reply, true);
     });
   if (!route) return reply.refused(route.error().error, route.error().why);
-  const bool modern_server = route->server->era() == era::modern;
+  const bool modern_server = route->server->era() == clients::era::modern;
   if (in.state && reply.request().modern() && !modern_server)
-    return reply.refused(invalid_params(std::string(held_calls::foreign)));
+    return reply.refused(server::invalid_params(std::string(held_calls::foreign)));
 
-  server_call c;
+  clients::server_call c;
   c.method = shape.method;
   auto own = params_for(params, in, route->own, modern_server);
   c.params = std::move(own.params);
@@ -174,15 +176,15 @@ bool caller_session::take_back(const call_shape& shape, const incoming_call& in,
   const std::string state = in.state.as_string().value_or("");
   if (!held || !held->is_own(state)) return false;
   if (!reply.request().modern()) {
-    reply.refused(invalid_params(std::string(held_calls::foreign)));
+    reply.refused(server::invalid_params(std::string(held_calls::foreign)));
     return true;
   }
   auto call = held->take(state, {host_.principal(), shape.method, in.name, in.arguments});
   if (call)
     (*call)->resume({this, reply, in.arguments, in.token, in.responses});
   else
-    reply.refused(invalid_params(call.error().message));
+    reply.refused(server::invalid_params(call.error().message));
   return true;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::callers

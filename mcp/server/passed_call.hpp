@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::callers {
 
 class caller_session;
 struct incoming_call;
@@ -37,13 +37,15 @@ struct call_shape {
 
 /// The tool server that a request goes to.
 struct call_route {
-  std::shared_ptr<client> server;
-  std::string server_name;            ///< configured
-  std::string own;                    ///< the server's own name, or URI
-  std::optional<call_limits> limits;  ///< absent: the server's
+  std::shared_ptr<clients::client> server;
+  std::string server_name;                 ///< configured
+  std::string own;                         ///< the server's own name, or URI
+  std::optional<rpc::call_limits> limits;  ///< absent: the server's
 };
 
-class passed_call final : public question_handler, public held_call, public std::enable_shared_from_this<passed_call> {
+class passed_call final : public clients::question_handler,
+                          public held_call,
+                          public std::enable_shared_from_this<passed_call> {
  public:
   /// Most questions of one call at a time; further ones are refused.
   static constexpr std::size_t most_questions = 16;
@@ -51,11 +53,11 @@ class passed_call final : public question_handler, public held_call, public std:
   passed_call(caller_session& session, const call_shape& shape, tool_call_reply reply, const call_route& route);
 
   /// Sends the call. `in` is what its params say.
-  void start(server_call&& call, incoming_call&& in);
+  void start(clients::server_call&& call, incoming_call&& in);
 
   // question_handler
-  ticket ask(server_question q, done_handler done) override;
-  bool can_answer(const server_question& q) override;
+  ticket ask(clients::server_question q, done_handler done) override;
+  bool can_answer(const clients::server_question& q) override;
   void withdraw(ticket t, std::string_view reason) override;
   // held_call
   void give_up(std::string_view why) override;
@@ -71,13 +73,13 @@ class passed_call final : public question_handler, public held_call, public std:
       settled   // its outcome comes in the next turn
     };
     ticket number = 0;
-    server_question what;
+    clients::server_question what;
     done_handler done;
     place where = place::waiting;
-    call_number asked = 0;
-    std::shared_ptr<question_handler> other;
+    rpc::call_number asked = 0;
+    std::shared_ptr<clients::question_handler> other;
     ticket other_ticket = 0;
-    call_outcome outcome;
+    rpc::call_outcome outcome;
   };
 
   bool modern() const { return reply_.request().modern() != nullptr; }
@@ -85,41 +87,41 @@ class passed_call final : public question_handler, public held_call, public std:
   void attach();
   void detach();
   void cancel(std::string_view why);
-  void finish(call_outcome&& outcome);
+  void finish(rpc::call_outcome&& outcome);
   void end_questions(std::string_view why);
-  void answer(const call_outcome& outcome);
-  void answer_error(const raw_json& error);
-  void require_urls(const raw_json& elicitations);
-  void report_uris(const raw_json& result);
-  void note_task(const raw_json& result);
-  void progress(const raw_json& params);
-  void log(const raw_json& params);
-  void set_notified(server_call& call, bool has_task);
+  void answer(const rpc::call_outcome& outcome);
+  void answer_error(const json::raw_json& error);
+  void require_urls(const json::raw_json& elicitations);
+  void report_uris(const json::raw_json& result);
+  void note_task(const json::raw_json& result);
+  void progress(const json::raw_json& params);
+  void log(const json::raw_json& params);
+  void set_notified(clients::server_call& call, bool has_task);
 
   question* find(ticket t);
   void route(ticket t);
-  bool answers(const server_question& q) const;
+  bool answers(const clients::server_question& q) const;
   bool ask_caller(question& q);
   bool lacks_sampling(const question& q);
-  void settle(ticket t, call_outcome outcome);
+  void settle(ticket t, rpc::call_outcome outcome);
   void decline(question& q);
-  void answered(ticket t, call_outcome&& outcome);
+  void answered(ticket t, rpc::call_outcome&& outcome);
   std::string progress_token(ticket t) const;
   void flush();
   void gather();
   void park();
-  void take_answers(const raw_json& responses);
+  void take_answers(const json::raw_json& responses);
 
   caller_session* session_;  // null: the caller has its answer, or has left
   const call_shape& shape_;
   tool_call_reply reply_;
-  std::weak_ptr<client> server_;
+  std::weak_ptr<clients::client> server_;
   std::string server_name_;
   bool modern_server_;
   bool wants_task_ = false;
   std::string name_;
-  raw_json arguments_, token_;
-  client::ticket ticket_ = 0;
+  json::raw_json arguments_, token_;
+  clients::client::ticket ticket_ = 0;
   bool over_ = false;      // the server's call has ended
   bool answered_ = false;  // the present request has its answer
   std::vector<question> questions_;
@@ -129,7 +131,7 @@ class passed_call final : public question_handler, public held_call, public std:
   time_point gather_until_ = never;
   held_calls* held_ = nullptr;  // while the call is held
   std::uint64_t held_id_ = 0;
-  call_outcome outcome_;  // came while the call was held
+  rpc::call_outcome outcome_;  // came while the call was held
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::callers

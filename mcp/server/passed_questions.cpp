@@ -10,14 +10,14 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::callers {
 
 passed_call::question* passed_call::find(ticket t) {
   const auto found = std::ranges::find(questions_, t, &question::number);
   return found == questions_.end() ? nullptr : &*found;
 }
 
-question_handler::ticket passed_call::ask(server_question q, done_handler done) {
+clients::question_handler::ticket passed_call::ask(clients::server_question q, done_handler done) {
   const auto self = shared_from_this();
   const ticket t = next_++;
   const bool full = questions_.size() >= most_questions;
@@ -26,7 +26,7 @@ question_handler::ticket passed_call::ask(server_question q, done_handler done) 
   added.what = std::move(q);
   added.done = std::move(done);
   if (full)
-    settle(t, call_outcome::failed(
+    settle(t, rpc::call_outcome::failed(
                   errc::limit, "has " + std::to_string(most_questions) + " questions open about this call already"));
   else
     route(t);
@@ -49,25 +49,25 @@ void passed_call::route(ticket t) {
   if (!other) return decline(*asked);
   asked->where = question::place::other;
   asked->other = other;
-  const ticket number = other->ask(asked->what, [weak = weak_from_this(), t](call_outcome&& outcome) {
+  const ticket number = other->ask(asked->what, [weak = weak_from_this(), t](rpc::call_outcome&& outcome) {
     if (const auto self = weak.lock()) self->answered(t, std::move(outcome));
   });
   if ((asked = find(t))) asked->other_ticket = number;
 }
 
-bool passed_call::can_answer(const server_question& q) {
+bool passed_call::can_answer(const clients::server_question& q) {
   if (!attached()) return held_ != nullptr;
   return answers(q) || session_->host().lends(q);
 }
 
 // Returns true if the caller itself can answer. The rounds of a modern caller belong to methods of MCP, so that it is
 // asked nothing about a method of an extension.
-bool passed_call::answers(const server_question& q) const {
-  const modern_request* m = reply_.request().modern();
+bool passed_call::answers(const clients::server_question& q) const {
+  const server::modern_request* m = reply_.request().modern();
   if (!m) return session_->may_be_asked(q);
   if (shape_.to == call_shape::target::extension || !session_->host().held()) return false;
-  return q.extensions.empty() ? check_answerable(m->able, q.method, q.params).has_value()
-                              : lists_one_of(m->capabilities, q.extensions);
+  return q.extensions.empty() ? protocol::check_answerable(m->able, q.method, q.params).has_value()
+                              : protocol::lists_one_of(m->capabilities, q.extensions);
 }
 
 // Asks the caller, or lets the question wait for others if the caller is a modern one. Returns false if it cannot
@@ -80,15 +80,16 @@ bool passed_call::ask_caller(question& q) {
   }
   const ticket t = q.number;
   const std::string token = q.what.progress ? progress_token(t) : std::string();
-  const auto params = question_params(q.what.params, server_name_, false, "mcpbx-" + std::to_string(t), token);
+  const auto params =
+      questions::question_params(q.what.params, server_name_, false, "mcpbx-" + std::to_string(t), token);
   if (!params) {
-    settle(t, call_outcome::failed(params.error().code, "cannot be passed on: params: " + params.error().message));
+    settle(t, rpc::call_outcome::failed(params.error().code, "cannot be passed on: params: " + params.error().message));
     return true;
   }
   q.where = question::place::caller;
   const auto asked = session_->ask(
       q.what.method, *params, &reply_.request(), session_->question_limit(),
-      [weak = weak_from_this(), t](call_outcome&& outcome) {
+      [weak = weak_from_this(), t](rpc::call_outcome&& outcome) {
         if (const auto self = weak.lock()) self->answered(t, std::move(outcome));
       },
       !q.what.extensions.empty());
@@ -96,7 +97,7 @@ bool passed_call::ask_caller(question& q) {
     now->asked = *asked;
     if (!token.empty() && attached()) session_->take_progress(token, now->what.progress);
   } else if (now && now->where == question::place::caller)
-    settle(t, call_outcome::failed(asked.error().code, asked.error().message));
+    settle(t, rpc::call_outcome::failed(asked.error().code, asked.error().message));
   return true;
 }
 
@@ -106,19 +107,19 @@ bool passed_call::lacks_sampling(const question& q) {
   if (!modern() || modern_server_ || q.what.method != "sampling/createMessage" ||
       shape_.to == call_shape::target::extension)
     return false;
-  const bool tools = find_member(q.what.params, "tools") || find_member(q.what.params, "toolChoice");
+  const bool tools = json::find_member(q.what.params, "tools") || json::find_member(q.what.params, "toolChoice");
   detach();
-  reply_.failed(
-      rpc_error{mcp_code::missing_client_capability,
-                "the tool server " + json_quoted(server_name_) + " needs its caller to answer " + q.what.method,
-                raw_json::literal(tools ? R"({"requiredCapabilities":{"sampling":{"tools":{}}}})"
-                                        : R"({"requiredCapabilities":{"sampling":{}}})")});
+  reply_.failed(rpc::rpc_error{
+      protocol::mcp_code::missing_client_capability,
+      "the tool server " + json::json_quoted(server_name_) + " needs its caller to answer " + q.what.method,
+      json::raw_json::literal(tools ? R"({"requiredCapabilities":{"sampling":{"tools":{}}}})"
+                                    : R"({"requiredCapabilities":{"sampling":{}}})")});
   cancel("its caller cannot answer its question");
   return true;
 }
 
 // Gives a question its outcome in the next turn, since ask() may be on the stack.
-void passed_call::settle(ticket t, call_outcome outcome) {
+void passed_call::settle(ticket t, rpc::call_outcome outcome) {
   question* q = find(t);
   if (!q) return;
   q->where = question::place::settled;
@@ -131,8 +132,8 @@ void passed_call::settle(ticket t, call_outcome outcome) {
 
 void passed_call::decline(question& q) {
   bool error = false;
-  raw_json answer = declined_answer(q.what.method, error);
-  settle(q.number, {error ? call_outcome::kind::error : call_outcome::kind::result, std::move(answer), {}});
+  json::raw_json answer = questions::declined_answer(q.what.method, error);
+  settle(q.number, {error ? rpc::call_outcome::kind::error : rpc::call_outcome::kind::result, std::move(answer), {}});
 }
 
 // Returns the token for the progress of the caller's answer, which no other question of the session has.
@@ -140,7 +141,7 @@ std::string passed_call::progress_token(ticket t) const {
   return "mcpbx-" + std::to_string(reply_.request().serial()) + "-" + std::to_string(t);
 }
 
-void passed_call::answered(ticket t, call_outcome&& outcome) {
+void passed_call::answered(ticket t, rpc::call_outcome&& outcome) {
   if (attached()) session_->no_progress(progress_token(t));
   if (find(t)) settle(t, std::move(outcome));
 }
@@ -192,15 +193,15 @@ void passed_call::park() {
   gather_until_ = never;
   if (!attached()) return;
   std::string requests;
-  json_writer w(requests);
+  json::json_writer w(requests);
   w.begin_object();
   std::size_t bytes = sizeof(*this) + name_.size() + arguments_.text().size();
   for (question& q : questions_) {
     if (q.where != question::place::waiting) continue;
-    const auto params = question_params(q.what.params, server_name_, true, {});
+    const auto params = questions::question_params(q.what.params, server_name_, true, {});
     if (!params) {
       settle(q.number,
-             call_outcome::failed(params.error().code, "cannot be passed on: params: " + params.error().message));
+             rpc::call_outcome::failed(params.error().code, "cannot be passed on: params: " + params.error().message));
       continue;
     }
     q.where = question::place::parked;
@@ -215,13 +216,13 @@ void passed_call::park() {
                            : fail(errc::unavailable, "mcpbx cannot keep the call until its caller answers");
   if (!place) {
     detach();
-    reply_.failed(to_rpc_error(place.error(), server_name_));
+    reply_.failed(server::to_rpc_error(place.error(), server_name_));
     return cancel("its caller cannot be asked");
   }
   held_ = table;
   held_id_ = place->id;
   std::string json;
-  json_writer(json)
+  json::json_writer(json)
       .begin_object()
       .member("resultType", "input_required")
       .key("inputRequests")
@@ -229,7 +230,7 @@ void passed_call::park() {
       .member("requestState", place->state)
       .end_object();
   detach();
-  reply_.result(raw_json::own(json));
+  reply_.result(json::raw_json::own(json));
 }
 
 void passed_call::resume(held_retry retry) {
@@ -246,15 +247,15 @@ void passed_call::resume(held_retry retry) {
 }
 
 // Gives the server the answers that are there, and asks again for the others.
-void passed_call::take_answers(const raw_json& responses) {
+void passed_call::take_answers(const json::raw_json& responses) {
   std::vector<ticket> unanswered;
   for (question& q : questions_) {
     if (q.where != question::place::parked && q.where != question::place::waiting) continue;
-    raw_json value;
-    if (q.where == question::place::parked) value = find_member(responses, "q" + std::to_string(q.number));
+    json::raw_json value;
+    if (q.where == question::place::parked) value = json::find_member(responses, "q" + std::to_string(q.number));
     q.where = question::place::waiting;
     if (value)
-      settle(q.number, {call_outcome::kind::result, value.detached(), {}});
+      settle(q.number, {rpc::call_outcome::kind::result, value.detached(), {}});
     else
       unanswered.push_back(q.number);
   }
@@ -262,4 +263,4 @@ void passed_call::take_answers(const raw_json& responses) {
     if (const question* q = find(t); q && q->where == question::place::waiting) route(t);
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::callers

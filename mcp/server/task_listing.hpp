@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::callers {
 
 class caller_session;
 
@@ -22,24 +22,24 @@ class task_listing : public std::enable_shared_from_this<task_listing> {
 
   /// Answers `reply` once the servers have told the state of a page's tasks, or with an error; errc::limit: a server
   /// has too many calls waiting. Leaves out a task whose server does not know it any more or does not answer.
-  static void start(caller_session& s, const raw_json& params, const reply_once& reply);
+  static void start(caller_session& s, const json::raw_json& params, const server::reply_once& reply);
 
  private:
   struct one {
-    std::weak_ptr<client> server;
-    client::ticket ticket = 0;
-    raw_json task;
+    std::weak_ptr<clients::client> server;
+    clients::client::ticket ticket = 0;
+    json::raw_json task;
   };
-  explicit task_listing(const reply_once& reply) : reply_(reply) {}
-  void told(std::size_t place, const call_outcome& outcome);
+  explicit task_listing(const server::reply_once& reply) : reply_(reply) {}
+  void told(std::size_t place, const rpc::call_outcome& outcome);
   void cancel();
   void answer();
 
-  reply_once reply_;
+  server::reply_once reply_;
   std::vector<one> tasks_;
   std::optional<error> overload_;
   std::size_t open_ = 0;
   std::uint64_t next_ = 0;  // number to go on behind; 0: there are no more
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::callers

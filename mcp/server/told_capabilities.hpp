@@ -6,10 +6,11 @@
 
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::callers {
 
 /// Writes the member `capabilities` (ServerCapabilities) for a caller that speaks this revision. Tasks differ between
 /// the eras, so that each era is told of its own only.
-void write_capabilities(json_writer& out, feature_table kinds, const catalog_offers& offers, std::string_view revision);
+void write_capabilities(json::json_writer& out, protocol::feature_table kinds, const catalogs::catalog_offers& offers,
+                        std::string_view revision);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::callers

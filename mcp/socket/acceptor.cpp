@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::socket {
 
 namespace asio = boost::asio;
 
@@ -25,12 +25,12 @@ constexpr milliseconds rest_time{100};
 
 class acceptor::impl : public std::enable_shared_from_this<impl> {
  public:
-  impl(const asio::any_io_executor& executor, time_source& time, unique_fd socket)
+  impl(const asio::any_io_executor& executor, time_source& time, process::unique_fd socket)
       : time_(time), socket_(executor, socket.get()), pause_(time.make_timer()) {
     socket.release();
   }
 
-  void start(std::function<void(unique_fd)> accepted) {
+  void start(std::function<void(process::unique_fd)> accepted) {
     accepted_ = std::move(accepted);
     wait();
   }
@@ -61,7 +61,7 @@ class acceptor::impl : public std::enable_shared_from_this<impl> {
   void accept_some() {
     const auto until = time_.now() + longest_turn;
     for (int i = 0; i < 16 && time_.now() < until; ++i) {
-      unique_fd fd(::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      process::unique_fd fd(::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (fd.get() < 0) {
         if (errno == EINTR || errno == ECONNABORTED) continue;
         if (errno == EAGAIN || errno == EWOULDBLOCK) break;
@@ -88,18 +88,18 @@ class acceptor::impl : public std::enable_shared_from_this<impl> {
   time_source& time_;
   asio::posix::stream_descriptor socket_;
   std::unique_ptr<timer> pause_;
-  std::function<void(unique_fd)> accepted_;
+  std::function<void(process::unique_fd)> accepted_;
   bool complained_ = false;
 };
 
-acceptor::acceptor(const asio::any_io_executor& executor, time_source& time, unique_fd socket)
+acceptor::acceptor(const asio::any_io_executor& executor, time_source& time, process::unique_fd socket)
     : impl_(std::make_shared<impl>(executor, time, std::move(socket))) {}
 
 acceptor::~acceptor() {
   impl_->close();
 }
 
-void acceptor::start(std::function<void(unique_fd)> accepted) {
+void acceptor::start(std::function<void(process::unique_fd)> accepted) {
   impl_->start(std::move(accepted));
 }
 void acceptor::close() {
@@ -109,4 +109,4 @@ bool acceptor::is_open() const noexcept {
   return impl_->is_open();
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::socket

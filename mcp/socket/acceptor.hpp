@@ -9,19 +9,19 @@
 #include <functional>
 #include <memory>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::socket {
 
 class acceptor {
  public:
   /// `socket` must listen and be non-blocking. `time` must outlive the acceptor.
-  acceptor(const boost::asio::any_io_executor& executor, time_source& time, unique_fd socket);
+  acceptor(const boost::asio::any_io_executor& executor, time_source& time, process::unique_fd socket);
   ~acceptor();
   acceptor(const acceptor&) = delete;
   acceptor& operator=(const acceptor&) = delete;
 
   /// Calls `accepted` with each connection, close-on-exec and non-blocking. The callback may close or destroy the
   /// acceptor.
-  void start(std::function<void(unique_fd)> accepted);
+  void start(std::function<void(process::unique_fd)> accepted);
   void close();
   bool is_open() const noexcept;
 
@@ -30,4 +30,4 @@ class acceptor {
   std::shared_ptr<impl> impl_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::socket

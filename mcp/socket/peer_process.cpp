@@ -11,7 +11,7 @@
 #define SO_PEERPIDFD 77
 #endif
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::socket {
 
 peer_credentials peer_of(int fd, bool with_process) {
   ucred who{};
@@ -24,7 +24,7 @@ peer_credentials peer_of(int fd, bool with_process) {
   size = sizeof process;
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &process, &size) == 0) {
     ::fcntl(process, F_SETFD, FD_CLOEXEC);
-    peer.process = std::make_shared<const unique_fd>(process);
+    peer.process = std::make_shared<const process::unique_fd>(process);
   } else {
     // After any other error, such as a lack of descriptors, the peer cannot be identified.
     peer.gone = errno != ENOPROTOOPT;
@@ -39,4 +39,4 @@ bool still_there(const peer_credentials& peer) {
   return ::poll(&ended, 1, 0) == 0;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::socket

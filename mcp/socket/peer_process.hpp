@@ -6,14 +6,14 @@
 
 #include <memory>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::socket {
 
 /// The peer of a connection. Its number alone may belong to another process by now.
 struct peer_credentials {
   uid_t uid = 0;
   pid_t pid = 0;
   /// A pidfd of the process; null if the kernel has none for sockets (before 6.5).
-  std::shared_ptr<const unique_fd> process = nullptr;
+  std::shared_ptr<const process::unique_fd> process = nullptr;
   bool gone = false;  ///< the process had ended when the kernel was asked, or the kernel did not answer
 };
 
@@ -25,4 +25,4 @@ peer_credentials peer_of(int fd, bool with_process = true);
 /// Without a pidfd it returns !gone, and the reader of /proc must judge by itself.
 bool still_there(const peer_credentials& peer);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::socket

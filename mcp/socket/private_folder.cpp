@@ -13,14 +13,14 @@
 #include <memory>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::socket {
 namespace {
 
 constexpr std::string_view name_start = "mcpbx-standalone-", name_pattern = "XXXXXX";
 constexpr const char *socket_name = "mcpbx.sock", *lock_name = "mcpbx.sock.lock", *log_name = "mcpbxd.log";
 
-unique_fd open_folder(int parent, const char* name) {
-  return unique_fd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+process::unique_fd open_folder(int parent, const char* name) {
+  return process::unique_fd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 bool lock(int fd) {
@@ -44,10 +44,10 @@ bool is_there(const std::string& path, int fd) {
 }
 
 void sweep(int parent, const char* name) {
-  const unique_fd folder = open_folder(parent, name);
+  const process::unique_fd folder = open_folder(parent, name);
   if (folder.get() < 0 || !is_own(folder.get()) || !lock(folder.get())) return;
   // The maker is gone, but its daemon may still be ending.
-  const unique_fd daemon(::openat(folder.get(), lock_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const process::unique_fd daemon(::openat(folder.get(), lock_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (daemon.get() < 0 ? errno != ENOENT : !lock(daemon.get())) return;
   empty(folder.get());
   ::unlinkat(parent, name, AT_REMOVEDIR);
@@ -62,7 +62,7 @@ result<private_folder> private_folder::make(const std::string& parent) {
   for (int attempt = 0; attempt < 16; ++attempt) {
     path = parent + "/" + std::string(name_start) + std::string(name_pattern);
     if (::mkdtemp(path.data()) == nullptr) break;
-    unique_fd folder = open_folder(AT_FDCWD, path.c_str());
+    process::unique_fd folder = open_folder(AT_FDCWD, path.c_str());
     if (folder.get() >= 0 && lock(folder.get()) && is_there(path, folder.get()))
       return private_folder(std::move(path), std::move(folder));
   }
@@ -82,7 +82,7 @@ std::string private_folder::log() const {
 }
 
 void remove_private_folder(const std::string& path) {
-  const unique_fd folder = open_folder(AT_FDCWD, path.c_str());
+  const process::unique_fd folder = open_folder(AT_FDCWD, path.c_str());
   if (folder.get() < 0 || !is_own(folder.get())) return;
   empty(folder.get());
   ::rmdir(path.c_str());
@@ -98,4 +98,4 @@ void sweep_private_folders(const std::string& parent) {
   }
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::socket

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::socket {
 
 /// A private folder, locked during the life of the object. The destructor removes it.
 class private_folder {
@@ -30,9 +30,9 @@ class private_folder {
   std::string log() const;
 
  private:
-  private_folder(std::string path, unique_fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+  private_folder(std::string path, process::unique_fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
   std::string path_;
-  unique_fd lock_;
+  process::unique_fd lock_;
 };
 
 /// Removes the files of such a folder, and the folder unless it contains something else. Touches nothing else, whatever
@@ -42,4 +42,4 @@ void remove_private_folder(const std::string& path);
 /// Removes private folders in `parent` that belong to this user and are locked neither by their maker nor by a daemon.
 void sweep_private_folders(const std::string& parent);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::socket

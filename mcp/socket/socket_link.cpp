@@ -11,7 +11,7 @@
 #include <cstring>
 #include <optional>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::socket {
 namespace {
 
 // Returns the target of a link that belongs to us.
@@ -32,7 +32,7 @@ result<linked_socket> connect_link(const std::string& link) {
   if (!path) return nobody();
   auto fd = connect_unix(*path);
   if (!fd) return nobody();
-  unique_fd connected(*fd);
+  process::unique_fd connected(*fd);
   if (peer_of(connected.get(), false).uid != ::geteuid()) return nobody();
   return linked_socket{connected.release(), std::move(*path)};
 }
@@ -52,4 +52,4 @@ void remove_link(const std::string& link, const std::string& path) noexcept {
   if (target_of(link) == path) ::unlink(link.c_str());
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::socket

@@ -21,7 +21,7 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::socket {
 namespace {
 
 struct address {
@@ -64,7 +64,7 @@ std::string in_table(const address& a) {
 std::string read_file(const char* path) {
   constexpr std::size_t most = 64u << 20;
   std::string text;
-  const unique_fd fd(::open(path, O_RDONLY | O_CLOEXEC));
+  const process::unique_fd fd(::open(path, O_RDONLY | O_CLOEXEC));
   std::array<char, 65536> buffer;
   ssize_t n = 0;
   while (fd.get() >= 0 && text.size() < most && (n = ::read(fd.get(), buffer.data(), buffer.size())) > 0)
@@ -118,7 +118,7 @@ std::optional<tcp_peer> peer_by_diagnosis(const tcp_ends& ends) {
   // The peer's socket has the two ends exchanged.
   const auto here = address_of(ends.remote), there = address_of(ends.local);
   if (!here || !there) return std::nullopt;
-  const unique_fd s(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+  const process::unique_fd s(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
   const timeval patience{1, 0};
   if (s.get() < 0 || ::setsockopt(s.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0)
     return std::nullopt;
@@ -195,4 +195,4 @@ std::optional<pid_t> holder_of(std::uint64_t inode, std::span<const pid_t> likel
   return found;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::socket

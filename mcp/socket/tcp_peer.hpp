@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::socket {
 
 /// Both ends of a connection of this machine.
 struct tcp_ends {
@@ -38,4 +38,4 @@ bool holds_socket(pid_t pid, std::uint64_t inode);
 /// processes, which takes some milliseconds.
 std::optional<pid_t> holder_of(std::uint64_t inode, std::span<const pid_t> likely = {});
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::socket

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::socket {
 namespace {
 
 namespace asio = boost::asio;
@@ -67,7 +67,7 @@ result<std::unique_ptr<loopback_listener>> loopback_listener::open(const asio::a
         "HTTP cannot be served at " + address + ": " + std::strerror(number) +
             (number == EADDRINUSE ? "; choose another port with --http, or as http.address with `mcpbx edit`" : ""));
   };
-  unique_fd socket(
+  process::unique_fd socket(
       ::socket(where->protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, where->protocol().protocol()));
   const int on = 1;
   if (socket.get() < 0 || ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
@@ -79,7 +79,7 @@ result<std::unique_ptr<loopback_listener>> loopback_listener::open(const asio::a
 }
 
 void loopback_listener::start(std::function<void(int fd, const std::string& from)> on_connection) {
-  acceptor_.start([told = std::move(on_connection)](unique_fd fd) {
+  acceptor_.start([told = std::move(on_connection)](process::unique_fd fd) {
     const int on = 1;
     ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     const auto from = name_of(fd.get(), ::getpeername);
@@ -87,4 +87,4 @@ void loopback_listener::start(std::function<void(int fd, const std::string& from
   });
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::socket

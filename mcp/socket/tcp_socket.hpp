@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::socket {
 
 class loopback_listener {
  public:
@@ -27,7 +27,7 @@ class loopback_listener {
   /// Returns the address in numeric form.
   const std::string& address() const noexcept { return address_; }
 
-  loopback_listener(const boost::asio::any_io_executor& executor, time_source& time, unique_fd socket,
+  loopback_listener(const boost::asio::any_io_executor& executor, time_source& time, process::unique_fd socket,
                     std::string address)
       : acceptor_(executor, time, std::move(socket)), address_(std::move(address)) {}
 
@@ -36,4 +36,4 @@ class loopback_listener {
   std::string address_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::socket

@@ -19,7 +19,7 @@
 #include <optional>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::socket {
 namespace {
 
 namespace asio = boost::asio;
@@ -79,7 +79,7 @@ enum class presence { nothing, stale, live };
 
 // Finds out if a process listens at `address`.
 presence probe(const sockaddr_un& address) {
-  unique_fd s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  process::unique_fd s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (s.get() < 0) return presence::live;  // unknown, so leave it alone
   if (::connect(s.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return presence::live;
   if (errno == ENOENT) return presence::nothing;
@@ -88,7 +88,8 @@ presence probe(const sockaddr_un& address) {
 
 class listener final : public unix_listener {
  public:
-  listener(const asio::any_io_executor& executor, time_source& time, unique_fd socket, unique_fd lock, std::string path)
+  listener(const asio::any_io_executor& executor, time_source& time, process::unique_fd socket, process::unique_fd lock,
+           std::string path)
       : acceptor_(executor, time, std::move(socket)), lock_(std::move(lock)), path_(std::move(path)) {
     struct stat s{};
     if (!path_.empty() && ::lstat(path_.c_str(), &s) == 0) own_file_ = {s.st_dev, s.st_ino};
@@ -98,7 +99,7 @@ class listener final : public unix_listener {
   listener& operator=(const listener&) = delete;
 
   void start(std::function<void(int fd, peer_credentials)> on_connection) override {
-    acceptor_.start([told = std::move(on_connection)](unique_fd fd) {
+    acceptor_.start([told = std::move(on_connection)](process::unique_fd fd) {
       auto peer = peer_of(fd.get());
       if (peer.uid == ::geteuid()) told(fd.release(), std::move(peer));
     });
@@ -115,14 +116,14 @@ class listener final : public unix_listener {
 
  private:
   acceptor acceptor_;
-  unique_fd lock_;
+  process::unique_fd lock_;
   std::string path_;
   std::optional<std::pair<dev_t, ino_t>> own_file_;
 };
 
-result<unique_fd> take_lock(const std::string& path, const sockaddr_un& address) {
+result<process::unique_fd> take_lock(const std::string& path, const sockaddr_un& address) {
   const std::string lock_path = path + ".lock";
-  unique_fd lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  process::unique_fd lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (lock.get() < 0) return system_failure("cannot open the lock " + lock_path, errno);
   int locked = 0;
   do locked = ::flock(lock.get(), LOCK_EX | LOCK_NB);
@@ -165,7 +166,7 @@ result<std::unique_ptr<unix_listener>> unix_listener::open(asio::any_io_executor
   }
   if (once_locked)
     if (auto good = once_locked(); !good) return std::unexpected(good.error());
-  unique_fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  process::unique_fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket.get() < 0) return system_failure("cannot make a socket", errno);
   // The umask makes the mode right from the start; a chmod after bind would leave a gap.
   const mode_t before = ::umask(0177);
@@ -182,7 +183,7 @@ result<std::unique_ptr<unix_listener>> unix_listener::open(asio::any_io_executor
 }
 
 result<std::unique_ptr<unix_listener>> unix_listener::adopt(asio::any_io_executor executor, time_source& time, int fd) {
-  unique_fd socket(fd);
+  process::unique_fd socket(fd);
   int listening = 0, domain = 0;
   socklen_t size = sizeof listening;
   if (::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) != 0 || listening == 0)
@@ -192,13 +193,13 @@ result<std::unique_ptr<unix_listener>> unix_listener::adopt(asio::any_io_executo
     return fail(errc::io, "descriptor " + std::to_string(fd) + " is no Unix socket: use ListenStream with a path");
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
-  return std::make_unique<listener>(executor, time, std::move(socket), unique_fd(), std::string());
+  return std::make_unique<listener>(executor, time, std::move(socket), process::unique_fd(), std::string());
 }
 
 result<int> connect_unix(const std::string& path) {
   const auto address = address_of(path);
   if (!address) return std::unexpected(address.error());
-  unique_fd s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  process::unique_fd s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (s.get() < 0) return system_failure("cannot make a socket", errno);
   // A connect waits while the listener's queue is full. Bound the wait, in case the daemon is stopped.
   const timeval patience{5, 0}, forever{0, 0};
@@ -221,4 +222,4 @@ result<int> connect_unix(const std::string& path) {
   }
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::socket

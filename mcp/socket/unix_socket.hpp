@@ -14,7 +14,7 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::socket {
 
 /// A listening Unix socket. It creates a missing directory with mode 0700, refuses one of another user or writable by
 /// others, holds a lock on `path`.lock for its life, and binds under umask 0177, so that the socket has mode 0600.
@@ -52,4 +52,4 @@ result<void> set_link(const std::string& link, const std::string& path);
 /// Removes the link if its target is `path`.
 void remove_link(const std::string& link, const std::string& path) noexcept;
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::socket

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace mcpbx {
+namespace mcpbx::trace {
 namespace {
 
 constexpr std::size_t parent_size = 55, most_entries = 32, longest_part = 256, large_entry = 128;
@@ -90,4 +90,4 @@ trace_context read_trace(std::string_view parent, std::span<const std::string_vi
   return trace;
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::trace

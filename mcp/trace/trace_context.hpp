@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx {
+namespace mcpbx::trace {
 
 /// The two header fields of a trace, checked. mcpbx makes no spans of its own, so it passes both on as they came: a
 /// parent id of its own would name a span that no collector ever gets.
@@ -32,4 +32,4 @@ struct trace_context {
 /// are left out first, then the last ones (section 3.3.1.5).
 trace_context read_trace(std::string_view parent, std::span<const std::string_view> states);
 
-}  // namespace mcpbx
+}  // namespace mcpbx::trace

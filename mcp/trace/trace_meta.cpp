@@ -3,18 +3,18 @@
 
 #include <string_view>
 
-namespace mcpbx {
+namespace mcpbx::trace {
 
-trace_context trace_in_meta(const raw_json& meta) {
+trace_context trace_in_meta(const json::raw_json& meta) {
   if (!meta.is_object()) return {};
-  const auto state = member_text(meta, "tracestate");
+  const auto state = json::member_text(meta, "tracestate");
   const std::string_view fields[] = {state};
-  return read_trace(member_text(meta, "traceparent"), fields);
+  return read_trace(json::member_text(meta, "traceparent"), fields);
 }
 
-void append_trace_meta(json_writer& params, const trace_context& trace) {
+void append_trace_meta(json::json_writer& params, const trace_context& trace) {
   if (trace.empty()) return;
   params.key("_meta").begin_object().member("traceparent", trace.parent).filled("tracestate", trace.state).end_object();
 }
 
-}  // namespace mcpbx
+}  // namespace mcpbx::trace

@@ -4,11 +4,11 @@
 #include "mcp/json/raw_json.hpp"
 #include "mcp/trace/trace_context.hpp"
 
-namespace mcpbx {
+namespace mcpbx::trace {
 
 /// Reads the trace of a request's `_meta`, which may be absent or of any kind. A trace that is not valid is none.
-trace_context trace_in_meta(const raw_json& meta);
+trace_context trace_in_meta(const json::raw_json& meta);
 /// Writes `_meta` with the trace as a member of the params that are being written; nothing if there is no trace.
-void append_trace_meta(json_writer& params, const trace_context& trace);
+void append_trace_meta(json::json_writer& params, const trace_context& trace);
 
-}  // namespace mcpbx
+}  // namespace mcpbx::trace

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::transports {
 namespace {
 
 namespace asio = boost::asio;
@@ -24,7 +24,7 @@ class memory_end final : public std::enable_shared_from_this<memory_end> {
     events_ = &events;
     ask_peer();
   }
-  void send(const segments& text) {
+  void send(const json::segments& text) {
     if (closed_ || sending_ended_ || peer_gone()) return;
     unsent_ += text.size();
     outbox_.push_back(text.str());
@@ -82,10 +82,10 @@ class memory_end final : public std::enable_shared_from_this<memory_end> {
 
   void take(const std::string& text) {
     if (ended_) return;
-    auto m = parse_message(raw_json::own(text));
+    auto m = rpc::parse_message(json::raw_json::own(text));
     if (m) return events_->on_message(std::move(*m));
-    message_fault fault;
-    fault.type = message_fault::kind::malformed;
+    rpc::message_fault fault;
+    fault.type = rpc::message_fault::kind::malformed;
     fault.envelope = std::move(m.error());
     fault.bytes = text.size();
     fault.excerpt = text.substr(0, 200);
@@ -122,7 +122,7 @@ class memory_handle final : public transport {
   memory_handle& operator=(const memory_handle&) = delete;
 
   void start(transport_events& events) override { end_->start(events); }
-  void send(const segments& text, outgoing) override { end_->send(text); }
+  void send(const json::segments& text, rpc::outgoing) override { end_->send(text); }
   std::size_t unsent() const noexcept override { return end_->unsent(); }
   void pause_reading(bool paused) override { end_->pause_reading(paused); }
   void finish_sending() override { end_->finish_sending(); }
@@ -143,4 +143,4 @@ std::pair<std::unique_ptr<transport>, std::unique_ptr<transport>> make_memory_pa
   return {std::make_unique<memory_handle>(a), std::make_unique<memory_handle>(b)};
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::transports

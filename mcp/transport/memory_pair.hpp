@@ -8,10 +8,10 @@
 #include <memory>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::transports {
 
 /// Returns two transports that face each other. Events come in later turns of `executor`.
 std::pair<std::unique_ptr<transport>, std::unique_ptr<transport>> make_memory_pair(
     const boost::asio::any_io_executor& executor);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::transports

@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::transports {
 
 /// Bound on the bytes read from one descriptor in a turn.
 inline constexpr std::size_t read_turn_bytes = 64 * 1024;
@@ -15,4 +15,4 @@ inline std::span<char> shared_read_buffer() {
   return {buffer.get(), read_turn_bytes};
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::transports

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::transports {
 namespace {
 
 namespace asio = boost::asio;
@@ -121,7 +121,8 @@ class stream_core::turn {
 
 thread_local stream_core::turn* stream_core::turn::current_ = nullptr;
 
-stream_core::stream_core(const asio::any_io_executor& executor, int read_fd, int write_fd, line_framer::options framing)
+stream_core::stream_core(const asio::any_io_executor& executor, int read_fd, int write_fd,
+                         rpc::line_framer::options framing)
     : in_(executor), read_fd_(read_fd), write_fd_(write_fd), framer_(std::in_place, framing) {
   prepare(read_fd);
   in_.assign(read_fd);
@@ -252,11 +253,11 @@ void stream_core::wait_for_hangup() {
                  });
 }
 
-void stream_core::on_message(message&& m) {
+void stream_core::on_message(rpc::message&& m) {
   if (!ended_) events_->on_message(std::move(m));
 }
 
-void stream_core::on_fault(message_fault f) {
+void stream_core::on_fault(rpc::message_fault f) {
   if (!ended_) events_->on_fault(std::move(f));
 }
 
@@ -280,7 +281,7 @@ void stream_core::finish_draining() {
 
 // Writing.
 
-void stream_core::send(const segments& text) {
+void stream_core::send(const json::segments& text) {
   if (!open_ || sending_ended_ || write_error_) return;
   outbox_.push(text);
   if (!flushing_ && !held_) post_flush();
@@ -400,4 +401,4 @@ void stream_core::close() {
   if (drained_) asio::post(in_.get_executor(), [self = shared_from_this()] { self->finish_draining(); });
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::transports

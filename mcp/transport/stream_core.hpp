@@ -14,16 +14,17 @@
 #include <optional>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::transports {
 
-class stream_core final : public std::enable_shared_from_this<stream_core>, private message_sink {
+class stream_core final : public std::enable_shared_from_this<stream_core>, private rpc::message_sink {
  public:
   /// Takes ownership of both descriptors, which may be equal.
-  stream_core(const boost::asio::any_io_executor& executor, int read_fd, int write_fd, line_framer::options framing);
+  stream_core(const boost::asio::any_io_executor& executor, int read_fd, int write_fd,
+              rpc::line_framer::options framing);
   ~stream_core() override;
 
   void start(transport_events& events);
-  void send(const segments& text);
+  void send(const json::segments& text);
   void hold() noexcept { held_ = true; }
   void release();
   std::size_t unsent() const noexcept { return outbox_.size(); }
@@ -39,8 +40,8 @@ class stream_core final : public std::enable_shared_from_this<stream_core>, priv
  private:
   class turn;
 
-  void on_message(message&& m) override;
-  void on_fault(message_fault f) override;
+  void on_message(rpc::message&& m) override;
+  void on_fault(rpc::message_fault f) override;
 
   void wait_readable();
   void post_turn();
@@ -60,7 +61,7 @@ class stream_core final : public std::enable_shared_from_this<stream_core>, priv
   boost::asio::posix::stream_descriptor in_;
   std::optional<boost::asio::posix::stream_descriptor> out_;  // absent when one socket is used both ways
   int read_fd_, write_fd_;
-  std::optional<line_framer> framer_;
+  std::optional<rpc::line_framer> framer_;
   transport_events* events_ = nullptr;
   write_queue outbox_;
   std::function<void()> drained_;
@@ -88,7 +89,7 @@ class stream_handle final : public transport {
   stream_handle& operator=(const stream_handle&) = delete;
 
   void start(transport_events& events) override { core_->start(events); }
-  void send(const segments& text, outgoing) override { core_->send(text); }
+  void send(const json::segments& text, rpc::outgoing) override { core_->send(text); }
   void hold_writes() override { core_->hold(); }
   void release_writes() override {
     const auto kept = core_;  // its user may drop the transport in on_drained
@@ -103,4 +104,4 @@ class stream_handle final : public transport {
   std::shared_ptr<stream_core> core_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::transports

@@ -8,11 +8,11 @@
 
 #include <memory>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::transports {
 
 /// Returns a transport over both descriptors, which may be the same socket. Takes ownership of them and sets them
 /// non-blocking and close-on-exec.
 std::unique_ptr<transport> make_stream_transport(boost::asio::any_io_executor executor, int read_fd, int write_fd,
-                                                 line_framer::options framing);
+                                                 rpc::line_framer::options framing);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::transports

@@ -10,13 +10,13 @@
 #include <cstddef>
 #include <optional>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::transports {
 
 /// Events that a connection reports to its user.
-class transport_events : public message_sink {
+class transport_events : public rpc::message_sink {
  public:
   /// Reports that no answer to this request will come. Only connections that carry each request by itself know this.
-  virtual void on_lost(lost_request&&) {}
+  virtual void on_lost(rpc::lost_request&&) {}
   /// Reports that the outbox has become empty, so that more may be sent.
   virtual void on_drained() {}
   /// Reports that the peer has ended its sending side only (a half-closed socket). Return true to keep the connection
@@ -41,7 +41,7 @@ class transport {
   virtual void start(transport_events& events) = 0;
   /// Queues one message: its text without a line break, and its kind. Messages of one turn leave together. Messages
   /// after the end are dropped silently; after an end of stream alone, the sending side stays open until close().
-  virtual void send(const segments& text, outgoing what) = 0;
+  virtual void send(const json::segments& text, rpc::outgoing what) = 0;
   /// Keeps what is sent from now on until release_writes().
   virtual void hold_writes() {}
   /// Writes what is queued now instead of at the end of the turn; on_drained may come from inside. For messages to many
@@ -57,4 +57,4 @@ class transport {
   virtual void close() = 0;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::transports

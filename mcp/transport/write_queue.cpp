@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::transports {
 namespace {
 
 constexpr std::size_t chunk_bytes = 16 * 1024;
@@ -33,7 +33,7 @@ std::string take_chunk() {
 
 }  // namespace
 
-void write_queue::push(const segments& message) {
+void write_queue::push(const json::segments& message) {
   const std::size_t owned_before = owned_;
   for (const auto& p : message.pieces()) {
     if (p.text().size() < reference_from) {
@@ -95,4 +95,4 @@ void write_queue::release(piece& p) {
   spare.push_back(std::move(p.text));
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::transports

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::transports {
 
 class write_queue {
  public:
@@ -23,7 +23,7 @@ class write_queue {
   ~write_queue() { clear(); }
 
   /// Appends one message and its line break.
-  void push(const segments& message);
+  void push(const json::segments& message);
   /// Fills at most `capacity` iovecs with the bytes to write next. Returns their number.
   std::size_t gather(iovec* into, std::size_t capacity) const;
   /// Drops the first `bytes`, which have been written.
@@ -37,7 +37,7 @@ class write_queue {
   // A chunk of copied bytes or a reference.
   struct piece {
     std::string text;
-    raw_json reference;
+    json::raw_json reference;
     std::string_view view() const { return reference ? reference.text() : std::string_view(text); }
   };
   /// Returns the chunk that the next `bytes` belong in, and counts them as added.
@@ -49,4 +49,4 @@ class write_queue {
   std::size_t owned_ = 0;  // bytes in chunks, as reported to byte_account
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::transports

@@ -2,13 +2,13 @@
 // depend on codecs, takes the words from it.
 #pragma once
 
-// X(NAME, WORD): NAME_api() describes the API in a room of providers/wire, and model entries name it by WORD. People
-// are shown the APIs in the order of the rows.
-#define MCPBX_MODEL_APIS(X)               \
-  X(openai_chat, "openai-chat")           \
-  X(openai_responses, "openai-responses") \
-  X(anthropic, "anthropic")               \
-  X(gemini, "gemini")                     \
-  X(ollama, "ollama")                     \
-  X(dial, "dial")                         \
-  X(azure, "azure")
+// X(ROOM, NAME, WORD): ROOM::NAME_api() describes the API in the room providers/wire/ROOM, and model entries name it by
+// WORD. People are shown the APIs in the order of the rows.
+#define MCPBX_MODEL_APIS(X)                       \
+  X(openai, openai_chat, "openai-chat")           \
+  X(openai, openai_responses, "openai-responses") \
+  X(anthropic, anthropic, "anthropic")            \
+  X(gemini, gemini, "gemini")                     \
+  X(ollama, ollama, "ollama")                     \
+  X(openai, dial, "dial")                         \
+  X(openai, azure, "azure")

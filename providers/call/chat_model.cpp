@@ -14,7 +14,7 @@
 #include <optional>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 namespace {
 
 constexpr std::size_t max_error_body = 64 * 1024;
@@ -28,34 +28,34 @@ class chat_run;
 
 struct endpoint_state {
   chat_model_options options;
-  http::client& client;
+  http::clients::client& client;
   time_source& time;
   random_source& random;
-  const codec& wire;
+  const wire::codec& wire;
   std::vector<std::string> registered;  // credentials that the redactor got last
   std::vector<std::shared_ptr<chat_run>> draining;
 };
 
-std::string_view to_string(http::stage s) {
+std::string_view to_string(http::clients::stage s) {
   switch (s) {
-    case http::stage::resolve:
+    case http::clients::stage::resolve:
       return "name look-up";
-    case http::stage::connect:
+    case http::clients::stage::connect:
       return "connecting";
-    case http::stage::tls:
+    case http::clients::stage::tls:
       return "TLS";
-    case http::stage::send:
+    case http::clients::stage::send:
       return "sending";
-    case http::stage::first_byte:
+    case http::clients::stage::first_byte:
       return "waiting for the answer";
-    case http::stage::body:
+    case http::clients::stage::body:
       return "reading the answer";
   }
   return "";
 }
 
-class chat_run final : public http::response_events,
-                       public decoder_sink,
+class chat_run final : public http::clients::response_events,
+                       public wire::decoder_sink,
                        public std::enable_shared_from_this<chat_run> {
  public:
   chat_run(std::shared_ptr<endpoint_state> shared, model_request request, model_events& events)
@@ -117,7 +117,7 @@ class chat_run final : public http::response_events,
     if (got) return write(*std::move(got));
     model_error e;
     e.type = model_error::kind::configuration;
-    e.message = "The key of " + named(shared_->options.wire) + " is not available: " + got.error().message;
+    e.message = "The key of " + wire::named(shared_->options.wire) + " is not available: " + got.error().message;
     if (!starting_) return tell(std::move(e));
     tell_later(std::move(e));
   }
@@ -140,12 +140,12 @@ class chat_run final : public http::response_events,
     if (encoded.unsaid) {
       model_error e;
       e.type = model_error::kind::bad_request;
-      e.message = "The " + who(o.wire) +
+      e.message = "The " + wire::who(o.wire) +
                   " was not asked: its API takes no conversation without content beside the system prompt. Put what "
                   "you ask into a message of the user.";
       return tell_later(std::move(e));
     }
-    http::request r;
+    http::clients::request r;
     r.url = std::move(encoded.url);
     r.headers.reserve(credentials.size() + encoded.headers.size() + o.headers.size() + 2);
     for (auto& [name, value] : encoded.headers) put_header(r.headers, {std::move(name), std::move(value)});
@@ -175,7 +175,7 @@ class chat_run final : public http::response_events,
     return std::chrono::duration_cast<milliseconds>(started_ + shared_->options.limits.total - shared_->time.now());
   }
 
-  // http::response_events
+  // http::clients::response_events
   void on_head(int status, const std::vector<http::header>& headers) override {
     status_ = status;
     if (status / 100 == 2)
@@ -224,7 +224,7 @@ class chat_run final : public http::response_events,
     settle();
   }
 
-  void on_failure(http::failure f) override {
+  void on_failure(http::clients::failure f) override {
     const auto self = shared_from_this();
     if (draining_) return drained();
     if (!decoder_ && status_ != 0) return settle();  // an error answer whose body broke off says enough
@@ -236,21 +236,22 @@ class chat_run final : public http::response_events,
     const bool limit = f.why.code == errc::timed_out;
     e.type = limit                                                                ? model_error::kind::time_limit
              : f.why.code == errc::limit || f.why.code == errc::protocol          ? model_error::kind::garbage
-             : f.stage == http::stage::body                                       ? model_error::kind::cut
+             : f.stage == http::clients::stage::body                              ? model_error::kind::cut
              : f.why.code == errc::config || f.why.code == errc::invalid_argument ? model_error::kind::configuration
                                                                                   : model_error::kind::connection;
     e.http_status = status_;
     e.retryable = e.type != model_error::kind::configuration;
-    if (f.stage == http::stage::first_byte || f.stage == http::stage::body) e.usage = spent_estimate();
+    if (f.stage == http::clients::stage::first_byte || f.stage == http::clients::stage::body)
+      e.usage = spent_estimate();
     // The cause begins with the place.
-    e.message = "The " + named(shared_->options.wire) + " gave no usable answer (" + std::string(to_string(f.stage)) +
-                "): " + f.why.message;
-    if (e.type == model_error::kind::connection && f.stage == http::stage::tls)
+    e.message = "The " + wire::named(shared_->options.wire) + " gave no usable answer (" +
+                std::string(to_string(f.stage)) + "): " + f.why.message;
+    if (e.type == model_error::kind::connection && f.stage == http::clients::stage::tls)
       e.message += " If an authority of your own has signed its certificate, name that in \"caFile\" of the model.";
     else if (e.type == model_error::kind::connection)
       e.message += " Check the address and the network.";
     else if (e.type == model_error::kind::cut)
-      e.message.append(" ").append(cut_mend);
+      e.message.append(" ").append(wire::cut_mend);
     else if (limit)
       e.message += " If it may take longer, raise the limit in the model's entry.";
     failed_.reset();
@@ -275,7 +276,7 @@ class chat_run final : public http::response_events,
 
   std::string status_line() const {
     return "model \"" + shared_->options.name + "\" answers with status " + std::to_string(status_) +
-           (request_id_.empty() ? "" : ", request id " + cut_for_people(request_id_, 100));
+           (request_id_.empty() ? "" : ", request id " + redact::cut_for_people(request_id_, 100));
   }
 
   // Logs the endpoint's own words. The user gets one sentence; the cause may be in the rest.
@@ -311,7 +312,7 @@ class chat_run final : public http::response_events,
     if (failed_) e.partial_text = std::move(failed_->partial_text);
     e.type = model_error::kind::garbage;
     e.http_status = status_;
-    e.message = "The " + who(shared_->options.wire) + " wrote more than " + std::to_string(max_words >> 20) +
+    e.message = "The " + wire::who(shared_->options.wire) + " wrote more than " + std::to_string(max_words >> 20) +
                 " MiB without an end, so its answer was stopped. Ask for less at once.";
     reply_.reset();
     failed_ = std::move(e);
@@ -391,9 +392,9 @@ class chat_run final : public http::response_events,
   model_events* events_;
   time_point started_;
   std::unique_ptr<timer> timer_;
-  std::optional<http::request> ready_;  // the encoded request until it is sent
-  std::unique_ptr<http::exchange> exchange_;
-  std::unique_ptr<stream_decoder> decoder_;
+  std::optional<http::clients::request> ready_;  // the encoded request until it is sent
+  std::unique_ptr<http::clients::exchange> exchange_;
+  std::unique_ptr<wire::stream_decoder> decoder_;
   byte_share held_;  // bytes that decoder_ holds
   std::string error_body_, request_id_;
   retry_advice advice_;
@@ -442,9 +443,9 @@ class chat_model final : public model {
 
 }  // namespace
 
-result<std::unique_ptr<model>> make_chat_model(chat_model_options options, http::client& client, time_source& time,
-                                               random_source& random) {
-  const auto* wire = find_codec(options.api);
+result<std::unique_ptr<model>> make_chat_model(chat_model_options options, http::clients::client& client,
+                                               time_source& time, random_source& random) {
+  const auto* wire = registry::find_codec(options.api);
   if (wire == nullptr)
     return fail(errc::config, "Model \"" + options.name + "\": the API \"" + options.api + "\" is not known.");
   options.wire.name = options.name;
@@ -456,4 +457,4 @@ result<std::unique_ptr<model>> make_chat_model(chat_model_options options, http:
   return std::make_unique<chat_model>(std::move(shared));
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 namespace {
 
 using kind = model_error::kind;
@@ -201,4 +201,4 @@ std::unique_ptr<model> make_fallback_model(std::shared_ptr<model> first, std::sh
   return std::make_unique<fallback_model>(std::move(shared));
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

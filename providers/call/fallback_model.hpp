@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 
 struct fallback_options {
   /// Time for which the first model is skipped after an error that the next call would meet as well: not reached,
@@ -19,4 +19,4 @@ struct fallback_options {
 std::unique_ptr<model> make_fallback_model(std::shared_ptr<model> first, std::shared_ptr<model> second,
                                            time_source& time, fallback_options o = {});
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

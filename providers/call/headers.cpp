@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 
 void put_header(std::vector<http::header>& headers, http::header h) {
   for (auto& known : headers)
@@ -22,8 +22,8 @@ void register_credentials(const std::vector<http::header>& credentials) {
   for (const auto& h : credentials) {
     std::string_view value = h.value;
     if (const auto blank = value.rfind(' '); blank != std::string_view::npos) value.remove_prefix(blank + 1);
-    redactor::add(secret(std::string(value)));
+    redact::redactor::add(redact::secret(std::string(value)));
   }
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

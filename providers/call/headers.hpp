@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 
 /// Calls its argument exactly once per request, now or later, on the speaking thread, with the headers that hold
 /// credentials, such as `Authorization: Bearer …`. They replace our headers of the same name; of two the later one
@@ -19,4 +19,4 @@ void put_header(std::vector<http::header>& headers, http::header h);
 /// Registers the values with the redactor; of `Bearer KEY` only the key.
 void register_credentials(const std::vector<http::header>& credentials);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

@@ -9,17 +9,17 @@
 #include <string>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 namespace {
 
 constexpr std::size_t max_body = 8u << 20;
 
-class listing_run final : public http::response_events, public std::enable_shared_from_this<listing_run> {
+class listing_run final : public http::clients::response_events, public std::enable_shared_from_this<listing_run> {
  public:
-  listing_run(chat_model_options o, http::client& client, time_source& time,
-              std::function<void(result<model_list>)> done)
+  listing_run(chat_model_options o, http::clients::client& client, time_source& time,
+              std::function<void(result<wire::model_list>)> done)
       : options_(std::move(o)),
-        api_(find_api(options_.api)),
+        api_(registry::find_api(options_.api)),
         client_(client),
         timer_(time.make_timer()),
         now_(time.now()),
@@ -46,8 +46,8 @@ class listing_run final : public http::response_events, public std::enable_share
       const auto self = weak.lock();
       if (!self || !self->done_) return;
       if (got) return self->send(*std::move(got));
-      self->end_later(
-          fail(errc::config, "The key of " + named(self->options_.wire) + " is not available: " + got.error().message));
+      self->end_later(fail(errc::config, "The key of " + wire::named(self->options_.wire) +
+                                             " is not available: " + got.error().message));
     });
   }
 
@@ -67,8 +67,8 @@ class listing_run final : public http::response_events, public std::enable_share
                                       ". Check baseUrl."));
     end(std::move(list));
   }
-  void on_failure(http::failure f) override {
-    end(fail(errc::unavailable, "The endpoint of " + named(options_.wire) + ": " + f.why.message));
+  void on_failure(http::clients::failure f) override {
+    end(fail(errc::unavailable, "The endpoint of " + wire::named(options_.wire) + ": " + f.why.message));
   }
 
  private:
@@ -77,11 +77,11 @@ class listing_run final : public http::response_events, public std::enable_share
     return "endpoint " + (url ? url->label : std::string());
   }
 
-  result<model_list> refusal() const {
+  result<wire::model_list> refusal() const {
     if (status_ == 404 || status_ == 405 || status_ == 501)
       return fail(errc::peer, "The " + endpoint() + " offers no list of models (status " + std::to_string(status_) +
                                   "). Look for its models in its documentation, or check baseUrl.");
-    return fail(errc::peer, status_error(status_, body_, options_.wire).message);
+    return fail(errc::peer, wire::status_error(status_, body_, options_.wire).message);
   }
 
   void send(std::vector<http::header> credentials) {
@@ -90,27 +90,27 @@ class listing_run final : public http::response_events, public std::enable_share
     exchange_ = client_.start(request_, *this);
   }
 
-  void end(result<model_list> r) {
+  void end(result<wire::model_list> r) {
     const auto self = shared_from_this();
     exchange_.reset();
     if (const auto done = std::exchange(done_, {})) done(std::move(r));
   }
 
   // Calls end() in a later turn, because `done` must not be called from inside start().
-  void end_later(result<model_list> r) {
+  void end_later(result<wire::model_list> r) {
     timer_->arm(now_, [weak = weak_from_this(), r = std::move(r)] {
       if (const auto self = weak.lock()) self->end(r);
     });
   }
 
   chat_model_options options_;
-  const api_description* api_;  // null: unknown
-  http::client& client_;
+  const wire::api_description* api_;  // null: unknown
+  http::clients::client& client_;
   std::unique_ptr<timer> timer_;
   time_point now_;
-  std::function<void(result<model_list>)> done_;
-  http::request request_;
-  std::unique_ptr<http::exchange> exchange_;
+  std::function<void(result<wire::model_list>)> done_;
+  http::clients::request request_;
+  std::unique_ptr<http::clients::exchange> exchange_;
   int status_ = 0;
   std::string body_;
 };
@@ -128,11 +128,11 @@ class listing_handle final : public model_listing {
 
 }  // namespace
 
-std::unique_ptr<model_listing> list_models(chat_model_options o, http::client& client, time_source& time,
-                                           std::function<void(result<model_list>)> done) {
+std::unique_ptr<model_listing> list_models(chat_model_options o, http::clients::client& client, time_source& time,
+                                           std::function<void(result<wire::model_list>)> done) {
   auto run = std::make_shared<listing_run>(std::move(o), client, time, std::move(done));
   run->start();
   return std::make_unique<listing_handle>(std::move(run));
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 
 /// A listing in progress. Destroying it cancels it silently.
 class model_listing {
@@ -19,7 +19,7 @@ class model_listing {
 /// Sends one GET, without retries. Uses the name, API, address, limits, trust, headers and credentials of `o`. Calls
 /// `done` once, never from inside list_models(), with the list or a sentence for people that names the endpoint and the
 /// fix. `client` must outlive the listing.
-std::unique_ptr<model_listing> list_models(chat_model_options o, http::client& client, time_source& time,
-                                           std::function<void(result<model_list>)> done);
+std::unique_ptr<model_listing> list_models(chat_model_options o, http::clients::client& client, time_source& time,
+                                           std::function<void(result<wire::model_list>)> done);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

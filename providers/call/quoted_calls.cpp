@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 namespace {
 
 // Largest distance in bytes between a mark and its call, beside the length of the call itself.
@@ -134,14 +134,14 @@ struct leaves {
   void take(std::string_view value, int depth) {
     if (value.empty() || depth > 64) return;
     if (value[0] == '{') {
-      walk::members(value, [&](std::string_view key, std::string_view member) {
+      json::walk::members(value, [&](std::string_view key, std::string_view member) {
         add(key);
         take(member, depth + 1);
       });
     } else if (value[0] == '[') {
-      walk::elements(value, [&](std::string_view element) { take(element, depth + 1); });
+      json::walk::elements(value, [&](std::string_view element) { take(element, depth + 1); });
     } else if (value[0] == '"') {
-      add(walk::text(value));
+      add(json::walk::text(value));
     } else {
       add(value);
     }
@@ -197,9 +197,9 @@ void quoted_calls::collect() {
       if (const auto* said = std::get_if<text_block>(&b)) {
         if (all || said->foreign) add(said->text, !all);
       } else if (const auto* result = all ? std::get_if<tool_result_block>(&b) : nullptr) {
-        add(convert_result(*result, {}).text(), false);
+        add(wire::convert_result(*result, {}).text(), false);
         // convert_result() drops structuredContent if there is content; the model may still see it by another way.
-        const auto structured = walk::find(result->result.text(), "structuredContent");
+        const auto structured = json::walk::find(result->result.text(), "structuredContent");
         if (!structured.empty()) add(structured, false);
       }
     }
@@ -240,4 +240,4 @@ bool quoted_calls::has(const tool_call_block& call) {
   return false;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 
 /// Index of the calls quoted in tool results, user messages and foreign texts of one conversation. All else of the
 /// system prompt is trusted, and the model's own messages do not count as quotations.
@@ -44,4 +44,4 @@ class quoted_calls {
 /// (of any depth) and HTML entities. Words run together: "a: b\n" becomes "ab".
 std::string skeleton_of(std::string_view text);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

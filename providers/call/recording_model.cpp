@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 namespace {
 
 struct recording_state {
@@ -178,4 +178,4 @@ std::unique_ptr<model> make_recording_model(recording_options options, std::shar
   return std::make_unique<recording_model>(std::move(state));
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

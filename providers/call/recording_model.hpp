@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 
 struct recording_options {
   std::string name;                   ///< configured name
@@ -22,4 +22,4 @@ struct recording_options {
 std::unique_ptr<model> make_recording_model(recording_options options, std::shared_ptr<model> recorded,
                                             random_source& random, offload blocking);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

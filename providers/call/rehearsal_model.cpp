@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 namespace {
 
 // Returns the position behind the next word and its blanks.
@@ -83,4 +83,4 @@ std::unique_ptr<model> make_rehearsal_model(std::string name, std::shared_ptr<co
   return std::make_unique<rehearsal_model>(std::move(name), std::move(with), time);
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

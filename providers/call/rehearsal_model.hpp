@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 
 /// Makes the model. Without a script (`with` null) it matches words with tools. `time` must outlive the model.
 std::unique_ptr<model> make_rehearsal_model(std::string name, std::shared_ptr<const rehearsal::script> with,
                                             time_source& time);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 namespace {
 
 constexpr std::size_t max_header = std::size_t{64} << 10, chunk = std::size_t{64} << 10;
@@ -179,4 +179,4 @@ result<std::optional<growing_recording>> append_to_recording(const std::string& 
   return growing_recording{header->id, static_cast<std::int64_t>(end + line.size())};
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

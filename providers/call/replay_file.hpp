@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 
 /// Runs `work` on a lane and then `done` on the speaking thread, never inside the call. If the daemon ends before,
 /// `done` is not called.
@@ -50,4 +50,4 @@ result<growing_recording> prepare_recording(const std::string& path, const repla
 result<std::optional<growing_recording>> append_to_recording(const std::string& path, const growing_recording& prepared,
                                                              std::string_view line);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

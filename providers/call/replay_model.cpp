@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 namespace {
 
 class replay_run;
@@ -159,4 +159,4 @@ std::unique_ptr<model> make_replay_model(replay_options options, offload blockin
   return std::make_unique<replay_model>(std::make_shared<replay_state>(std::move(options), std::move(blocking)));
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

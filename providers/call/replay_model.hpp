@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 
 struct replay_options {
   std::string name;  ///< configured name
@@ -21,4 +21,4 @@ struct replay_options {
 /// is not in the recording gives an error that names the difference.
 std::unique_ptr<model> make_replay_model(replay_options options, offload blocking);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 namespace {
 
 // Parses a decimal number, independent of the locale, and returns it times `scale`, or -1.
@@ -30,17 +30,17 @@ retry_advice read_advice(const std::vector<http::header>& headers, std::int64_t 
   return advice;
 }
 
-bool is_repeatable(const http::failure& f) {
+bool is_repeatable(const http::clients::failure& f) {
   switch (f.stage) {
-    case http::stage::resolve:
-    case http::stage::connect:
+    case http::clients::stage::resolve:
+    case http::clients::stage::connect:
       return f.why.code == errc::unavailable || f.why.code == errc::timed_out || f.why.code == errc::io;
-    case http::stage::tls:
+    case http::clients::stage::tls:
       return f.why.code == errc::timed_out;  // a retry does not make a bad certificate good
-    case http::stage::send:
-    case http::stage::first_byte:
+    case http::clients::stage::send:
+    case http::clients::stage::first_byte:
       return f.why.code == errc::io;  // broken connection; after a time limit of minutes the user decides
-    case http::stage::body:
+    case http::clients::stage::body:
       return false;
   }
   return false;
@@ -65,4 +65,4 @@ std::optional<milliseconds> wait_before_retry(const retry_policy& policy, int at
   return wait;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 
 struct retry_policy {
   int max_retries = 2;
@@ -27,7 +27,7 @@ struct retry_advice {
 retry_advice read_advice(const std::vector<http::header>& headers, std::int64_t wall_ms);
 
 /// Returns true if an exchange failed before any byte of the answer, so that the same request may be sent again.
-bool is_repeatable(const http::failure& f);
+bool is_repeatable(const http::clients::failure& f);
 /// Returns true for statuses that allow a retry: 408, 409, 429, and 500 upwards.
 bool is_repeatable(int status);
 
@@ -36,4 +36,4 @@ bool is_repeatable(int status);
 std::optional<milliseconds> wait_before_retry(const retry_policy& policy, int attempt, const retry_advice& advice,
                                               std::uint64_t random, milliseconds left);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 namespace {
 
 using words = std::vector<std::string>;
@@ -103,4 +103,4 @@ bool says_no_tools(const model_error& e) {
   return false;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

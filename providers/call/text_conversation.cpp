@@ -11,14 +11,14 @@
 #include <memory>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 namespace {
 
 std::string own_words_of(const message& m, const text::tool_format& format) {
   for (const auto& b : m.blocks)
     if (const auto* opaque = std::get_if<opaque_block>(&b))
-      if (walk::text(walk::find(opaque->json.text(), "textFormat")) == format.name())
-        return walk::text(walk::find(opaque->json.text(), "text"));
+      if (json::walk::text(json::walk::find(opaque->json.text(), "textFormat")) == format.name())
+        return json::walk::text(json::walk::find(opaque->json.text(), "text"));
   return {};
 }
 
@@ -52,7 +52,7 @@ message_ptr results_in_text(const message& m, const text::tool_format& format) {
   std::vector<image_block> images;
   for (const auto& b : m.blocks)
     if (const auto* result = std::get_if<tool_result_block>(&b)) {
-      auto converted = convert_result(*result, {.images = media_place::beside});
+      auto converted = wire::convert_result(*result, {.images = wire::media_place::beside});
       add_paragraph(words, format.result(result->name, converted.text()));
       for (auto& part : converted.beside) images.push_back({std::move(part.mime), std::move(part.data), {}});
     }
@@ -67,11 +67,11 @@ bool is_plain(const message& m) {
   return std::ranges::none_of(m.blocks, [](const block& b) {
     const auto* opaque = std::get_if<opaque_block>(&b);
     return std::holds_alternative<tool_call_block>(b) ||
-           (opaque != nullptr && !walk::find(opaque->json.text(), "textFormat").empty());
+           (opaque != nullptr && !json::walk::find(opaque->json.text(), "textFormat").empty());
   });
 }
 
-message_ptr in_text(const message_ptr& m, const text::tool_format& format) {
+message_ptr message_in_text(const message_ptr& m, const text::tool_format& format) {
   if (is_plain(*m)) return m;
   if (auto known = m->form(format.name())) return known;
   auto made = m->role == role::assistant ? assistant_in_text(*m, format) : results_in_text(*m, format);
@@ -85,9 +85,9 @@ std::string prompt_of(const tool_set& tools, const text::tool_format& format, st
   auto prompt = tools.remembered(text_key);
   if (prompt.empty()) {
     const auto words = format.prompt(tools);
-    prompt = raw_json::string(words);
+    prompt = json::raw_json::string(words);
     tools.remember(text_key, prompt);
-    tools.remember(hash_key, raw_json::string(text_key + "/" + hex(stable_hash(words), 16)));
+    tools.remember(hash_key, json::raw_json::string(text_key + "/" + hex(stable_hash(words), 16)));
   }
   key = tools.remembered(hash_key).as_string().value_or("");
   return prompt.as_string().value_or("");
@@ -110,7 +110,7 @@ message_ptr with_prompt(const message_ptr& system, const tool_set& tools, const 
 
 model_request in_text(const model_request& request, const text::tool_format& format) {
   model_request out;
-  out.note = note_with_choice(request);
+  out.note = wire::note_with_choice(request);
   out.answer_schema = request.answer_schema;
   out.trace = request.trace;
   out.settings = request.settings;
@@ -127,12 +127,12 @@ model_request in_text(const model_request& request, const text::tool_format& for
     const bool system = from != request.messages.end() && (*from)->role == role::system;
     out.messages.push_back(with_prompt(system ? *from++ : nullptr, *tools, format));
   }
-  for (; from != request.messages.end(); ++from) out.messages.push_back(in_text(*from, format));
+  for (; from != request.messages.end(); ++from) out.messages.push_back(message_in_text(*from, format));
   return out;
 }
 
 opaque_block own_words(const text::tool_format& format, std::string_view text) {
-  return {raw_json::own(json_object("textFormat", format.name(), "text", text))};
+  return {json::raw_json::own(json::json_object("textFormat", format.name(), "text", text))};
 }
 
 int unreadable_replies(const model_request& request) {
@@ -148,4 +148,4 @@ int unreadable_replies(const model_request& request) {
   return found;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 
 /// Returns `request` without native tools, calls and results; if a tool is required, the note says so. Each message
 /// keeps its translation, so that consecutive requests share their bytes.
@@ -20,4 +20,4 @@ opaque_block own_words(const text::tool_format& format, std::string_view text);
 /// Counts the replies at the end of the conversation that hold nothing but unreadable calls.
 int unreadable_replies(const model_request& request);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 namespace {
 
 struct text_tools_state {
@@ -133,11 +133,11 @@ class text_run final : public model_events, public std::enable_shared_from_this<
 
   // Makes the parser at the first text, because most replies with native calls have none.
   void make_parser() {
-    using bare = text::parser_options::bare;
-    text::parser_options options;
+    using bare = text::marks::parser_options::bare;
+    text::marks::parser_options options;
     options.untagged = format_ != nullptr ? bare::anywhere : bare::alone;
     options.show_unreadable = last_attempt_ = unreadable_replies(request_) >= 2;
-    const text::offered_tools tools(request_.offered());
+    const text::marks::offered_tools tools(request_.offered());
     parser_ = format_ != nullptr ? format_->make_parser(tools, options) : text::make_tagged_parser(tools, options);
   }
 
@@ -176,7 +176,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   void tell_forms(unsigned forms, bool any_call);
 
   // Receiver of the parser's events.
-  struct parsed_words final : text::parse_sink {
+  struct parsed_words final : text::marks::parse_sink {
     explicit parsed_words(text_run& owner) : run(owner) {}
     void on_text(std::string_view delta) override {
       run.visible_ += delta;
@@ -203,9 +203,9 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   model_request request_;
   model_events* events_;
   const text::tool_format* format_ = nullptr;
-  bool parses_ = false;                        // the text may hold calls
-  std::unique_ptr<text::text_parser> parser_;  // made at the first text
-  std::optional<text::stop_finder> stops_;     // stop sequences of the request, which not every API takes
+  bool parses_ = false;                               // the text may hold calls
+  std::unique_ptr<text::marks::text_parser> parser_;  // made at the first text
+  std::optional<text::stop_finder> stops_;            // stop sequences of the request, which not every API takes
   std::unique_ptr<model_call> call_, old_call_;
   std::string written_, visible_;    // all text of the model, and the part for people
   std::string thoughts_, reasoned_;  // reasoning inside the text, and reasoning from the API
@@ -235,7 +235,7 @@ void text_run::read(model_reply& reply) {
               "are not run");
     parsed.calls.clear();
   } else if (parsed.incomplete && !cut && !native_calls && !last_attempt_) {
-    parsed.calls.push_back(text::unreadable_call({}, "it ends before it is complete"));
+    parsed.calls.push_back(text::marks::unreadable_call({}, "it ends before it is complete"));
   }
   settle_quotations(parsed.calls, native_calls);
   if (parsed.too_many)
@@ -307,7 +307,7 @@ void text_run::settle_quotations(std::vector<tool_call_block>& calls, bool nativ
 }
 
 void text_run::add_calls(message& m, std::vector<tool_call_block> calls) const {
-  call_ids ids(&request_);
+  wire::call_ids ids(&request_);
   const auto made = ids.settle(std::vector<std::string>(calls.size()));
   for (std::size_t i = 0; i < calls.size(); ++i) {
     calls[i].id = made[i];
@@ -318,11 +318,11 @@ void text_run::add_calls(message& m, std::vector<tool_call_block> calls) const {
 // Reads a call that the server could not parse (Groq's `failed_generation`), or tells the model that it is unreadable.
 // Returns false if the model was told twice already.
 bool text_run::recover(const std::string& written) {
-  text::parser_options options;
-  options.untagged = text::parser_options::bare::anywhere;
-  const auto parser = text::make_tagged_parser(text::offered_tools(request_.offered()), options);
+  text::marks::parser_options options;
+  options.untagged = text::marks::parser_options::bare::anywhere;
+  const auto parser = text::make_tagged_parser(text::marks::offered_tools(request_.offered()), options);
   // Do not show its text: a part was shown already, and the rest is marks that made the server give up.
-  text::unheard_words words;
+  text::marks::unheard_words words;
   parser->feed(written, words);
   auto parsed = parser->finish(words);
   quoted_calls quoted(request_.messages);
@@ -332,8 +332,8 @@ bool text_run::recover(const std::string& written) {
       !parsed.incomplete && std::ranges::any_of(parsed.calls, [](const auto& c) { return c.problem.empty(); });
   if (!found && unreadable_replies(request_) >= 2) return false;
   if (parsed.incomplete || parsed.calls.empty()) {
-    parsed.calls = {
-        text::unreadable_call(written, parsed.incomplete ? "it ends before it is complete" : "there is no call in it")};
+    parsed.calls = {text::marks::unreadable_call(
+        written, parsed.incomplete ? "it ends before it is complete" : "there is no call in it")};
   }
   log::warn("model \"" + shared_->inner->name() + "\" wrote a tool call that its server could not read; " +
             (found ? "it was read from what the model wrote" : "the model is told"));
@@ -351,7 +351,7 @@ bool text_run::recover(const std::string& written) {
 void text_run::tell_forms(unsigned forms, bool any_call) {
   const auto& name = shared_->inner->name();
   const bool asked = format_ != nullptr && (format_->name() == "hermes" || format_->name() == "qwen3-coder");
-  if ((forms & text::form_tool_call) != 0 && !asked && !std::exchange(shared_->warned, true))
+  if ((forms & text::marks::form_tool_call) != 0 && !asked && !std::exchange(shared_->warned, true))
     log::warn("model \"" + name +
               "\" wrote a tool call as <tool_call>, a deprecated form that it was not told to use; " +
               "set its \"toolFormat\" to \"hermes\" if it was trained on it");
@@ -402,4 +402,4 @@ std::unique_ptr<model> make_text_tools_model(std::shared_ptr<model> inner, text_
   return std::make_unique<text_tools_model>(std::make_shared<text_tools_state>(
       text_tools_state{std::move(inner), options.format, options.fall_back, options.may_lose_calls}));
 }
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

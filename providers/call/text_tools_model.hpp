@@ -6,7 +6,7 @@
 
 #include <memory>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::call {
 
 struct text_tools_options {
   /// Text format for tools; null: tools go through the API (natively).
@@ -27,4 +27,4 @@ std::unique_ptr<model> make_text_tools_model(std::shared_ptr<model> inner, text_
 /// Returns true if an error means that the model or its server supports no tools at all.
 bool says_no_tools(const model_error& e);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::call

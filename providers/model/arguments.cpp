@@ -20,7 +20,7 @@ void told(const tool_call_block& call, const repaired_json& repaired) {
   if (!log::enabled(log::level::info)) return;
   std::string all;
   for (const auto what : repaired.repairs) all += (all.empty() ? "" : ", ") + std::string(what);
-  log::info("the arguments of a call of \"" + printable(cut_utf8(call.name, 100)) +
+  log::info("the arguments of a call of \"" + redact::printable(cut_utf8(call.name, 100)) +
             "\" were no JSON and were put right: " + all);
 }
 
@@ -29,12 +29,12 @@ void tell_double_names(const tool_call_block& call) {
   if (!log::enabled(log::level::warn)) return;
   std::unordered_set<std::string> names;
   std::string twice;
-  walk::members(call.arguments.text(), [&](std::string_view name, std::string_view) {
+  json::walk::members(call.arguments.text(), [&](std::string_view name, std::string_view) {
     if (!names.emplace(name).second) twice = name;
   });
   if (twice.empty()) return;
-  log::warn("The arguments of a call of \"" + printable(cut_utf8(call.name, 100)) + "\" name \"" +
-            printable(cut_utf8(twice, 100)) + "\" more than once; most tools take the last one.");
+  log::warn("The arguments of a call of \"" + redact::printable(cut_utf8(call.name, 100)) + "\" name \"" +
+            redact::printable(cut_utf8(twice, 100)) + "\" more than once; most tools take the last one.");
 }
 
 }  // namespace
@@ -42,17 +42,17 @@ void tell_double_names(const tool_call_block& call) {
 void read_arguments(tool_call_block& call) {
   auto text = trimmed(call.arguments_text);
   if (text.empty() || text == "null") {
-    call.arguments = raw_json::literal("{}");
+    call.arguments = json::raw_json::literal("{}");
     return;
   }
-  auto value = raw_json::parse(text, max_argument_depth);
+  auto value = json::raw_json::parse(text, max_argument_depth);
   std::string inner;
   if (value && value->is_string()) {
     // Some models encode twice.
     inner = value->as_string().value_or("");
     if (trimmed(inner).starts_with('{')) {
       text = trimmed(inner);
-      value = raw_json::parse(text, max_argument_depth);
+      value = json::raw_json::parse(text, max_argument_depth);
     }
   }
   // Valid JSON of another kind is not repaired: its author meant it as it is.
@@ -64,7 +64,7 @@ void read_arguments(tool_call_block& call) {
       return;
     }
     // Strict all the same: the repairer does not check UTF-8.
-    value = raw_json::parse(repaired->text, max_argument_depth);
+    value = json::raw_json::parse(repaired->text, max_argument_depth);
     if (!value) {
       call.problem = "The arguments are not valid JSON (" + value.error().message +
                      "), so the tool was not run. Call it again with one JSON object as arguments.";
@@ -83,13 +83,13 @@ void read_arguments(tool_call_block& call) {
   tell_double_names(call);
 }
 
-raw_json on_one_line(raw_json json) {
+json::raw_json on_one_line(json::raw_json json) {
   if (json.text().find_first_of("\r\n") == std::string_view::npos) return json;
   std::string text(json.text());
   // Inside a string a line break would not be JSON, so every one found here is between tokens.
   std::ranges::replace(text, '\n', ' ');
   std::ranges::replace(text, '\r', ' ');
-  return raw_json::own(text);
+  return json::raw_json::own(text);
 }
 
 }  // namespace mcpbx::providers

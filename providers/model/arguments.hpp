@@ -14,6 +14,6 @@ void read_arguments(tool_call_block& call);
 
 /// Returns `json` without line breaks between its tokens, because MCP messages are lines. read_arguments() has done
 /// this already.
-raw_json on_one_line(raw_json json);
+json::raw_json on_one_line(json::raw_json json);
 
 }  // namespace mcpbx::providers

@@ -11,7 +11,8 @@
 namespace mcpbx::providers {
 namespace {
 
-using namespace json_strings;
+using namespace mcpbx::json;
+using namespace mcpbx::providers::json_strings;
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF", no_break_space = "\xC2\xA0";
 

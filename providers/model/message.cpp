@@ -75,13 +75,13 @@ bool message::has_foreign_text() const {
   });
 }
 
-raw_json fragment_cache::remembered(std::string_view key) const {
+json::raw_json fragment_cache::remembered(std::string_view key) const {
   for (const auto& [name, fragment] : fragments_)
     if (name == key) return fragment;
   return {};
 }
 
-void fragment_cache::remember(std::string_view key, raw_json fragment) const {
+void fragment_cache::remember(std::string_view key, json::raw_json fragment) const {
   for (auto& [name, old] : fragments_)
     if (name == key) {
       old = std::move(fragment);

@@ -37,14 +37,14 @@ struct file_block {
 /// Reasoning of the model. `opaque` (signature, encrypted text, vendor field) goes back to the same origin only.
 struct reasoning_block {
   std::string text;
-  raw_json opaque;
+  json::raw_json opaque;
 };
 /// A tool call as the model made it.
 struct tool_call_block {
   std::string id;              ///< our id, unique in the conversation; events and results carry it
   std::string provider_id;     ///< the provider's id; empty if it sent none
   std::string name;            ///< the name the model was shown
-  raw_json arguments;          ///< an object on one line; absent when `problem` says why there is none
+  json::raw_json arguments;    ///< an object on one line; absent when `problem` says why there is none
   std::string arguments_text;  ///< the arguments as the model wrote them
   std::string problem;         ///< fault of the arguments, in words the model can act on; empty: none
   bool repaired = false;       ///< `arguments_text` was malformed and json_repair.hpp made `arguments` of it
@@ -55,7 +55,7 @@ inline constexpr std::size_t max_reply_calls = 1024;
 struct tool_result_block {
   std::string call_id;  ///< tool_call_block::id
   std::string name;
-  raw_json result;  ///< the tool server's result object as sent (content, structuredContent, isError), or our own
+  json::raw_json result;  ///< the tool server's result object as sent (content, structuredContent, isError), or our own
   bool is_error = false;
 };
 struct refusal_block {
@@ -63,7 +63,7 @@ struct refusal_block {
 };
 /// Something that only its origin understands; echoed verbatim to it, dropped for everybody else.
 struct opaque_block {
-  raw_json json;
+  json::raw_json json;
 };
 using block = std::variant<text_block, image_block, reasoning_block, tool_call_block, tool_result_block, refusal_block,
                            opaque_block, file_block>;
@@ -81,15 +81,15 @@ struct message;
 class fragment_cache {
  public:
   /// Returns the fragment of this key, or an absent value.
-  raw_json remembered(std::string_view key) const;
-  void remember(std::string_view key, raw_json fragment) const;
+  json::raw_json remembered(std::string_view key) const;
+  void remember(std::string_view key, json::raw_json fragment) const;
   /// Returns the translation of this message that providers/call/text_conversation.hpp keeps here, or null. Only the
   /// latest few are kept; each has fragments of its own.
   std::shared_ptr<const message> form(std::string_view key) const;
   void keep_form(std::string_view key, std::shared_ptr<const message> form) const;
 
  private:
-  mutable std::vector<std::pair<std::string, raw_json>> fragments_;
+  mutable std::vector<std::pair<std::string, json::raw_json>> fragments_;
   mutable std::vector<std::pair<std::string, std::shared_ptr<const message>>> forms_;
 };
 
@@ -98,7 +98,7 @@ struct message : fragment_cache {
   providers::role role = role::user;
   std::vector<block> blocks;
   providers::origin origin;  ///< assistant messages only
-  raw_json raw;              ///< the provider's own message, assembled; absent for ours
+  json::raw_json raw;        ///< the provider's own message, assembled; absent for ours
 
   /// Returns all text blocks joined.
   std::string text() const;
@@ -142,7 +142,7 @@ constexpr bool is_cut(end_reason r) {
 struct tool_definition {
   std::string name;         ///< as the model sees it
   std::string description;  ///< cleaned and capped
-  raw_json schema;          ///< the input schema as this API accepts it
+  json::raw_json schema;    ///< the input schema as this API accepts it
   /// Encoded forms, shared by all sets that contain the tool, so that a changed set encodes new tools only; null: none
   /// are kept.
   std::shared_ptr<const fragment_cache> encoded{};
@@ -165,15 +165,15 @@ struct tool_set : fragment_cache {
 struct model_request {
   std::vector<message_ptr> messages;
   std::shared_ptr<const tool_set> tools;  ///< null or empty: none
-  std::string note;        ///< text for this call only, sent behind the last user or tool_results message; or ""
-  raw_json answer_schema;  ///< JSON Schema of the answer, for APIs that take one; or absent
+  std::string note;              ///< text for this call only, sent behind the last user or tool_results message; or ""
+  json::raw_json answer_schema;  ///< JSON Schema of the answer, for APIs that take one; or absent
   call_settings settings;
   /// With `none` no tool may be called. `tools` is still sent to APIs that demand the definitions of earlier calls.
   providers::tool_mode tool_mode = providers::tool_mode::automatic;
-  std::string required_tool;     ///< with tool_mode::required the tool to call, by its name in `tools`; "": any
-  bool may_repeat = true;        ///< false: no retry, because a late answer is worthless
-  time_point needed_by = never;  ///< time from which an answer is worthless; no retry waits that long
-  trace_context trace = {};      ///< trace of the caller, for the endpoint's headers; or none
+  std::string required_tool;        ///< with tool_mode::required the tool to call, by its name in `tools`; "": any
+  bool may_repeat = true;           ///< false: no retry, because a late answer is worthless
+  time_point needed_by = never;     ///< time from which an answer is worthless; no retry waits that long
+  trace::trace_context trace = {};  ///< trace of the caller, for the endpoint's headers; or none
 
   /// Returns the tools that may be called; null if there are none.
   std::shared_ptr<const tool_set> offered() const;

@@ -10,7 +10,7 @@ namespace mcpbx::providers {
 namespace {
 
 struct block_writer {
-  json_writer& w;
+  json::json_writer& w;
   void operator()(const text_block& b) const {
     w.member("type", "text");
     w.member("text", b.text);
@@ -62,7 +62,7 @@ struct block_writer {
   }
 };
 
-block read_block(const json_reader& o) {
+block read_block(const json::json_reader& o) {
   const auto type = o.text("type");
   if (type == "text") {
     text_block b{o.text("text")};
@@ -97,11 +97,11 @@ block read_block(const json_reader& o) {
   return text_block{};
 }
 
-void append_number_text(json_writer& w, std::string_view name, std::string_view number) {
+void append_number_text(json::json_writer& w, std::string_view name, std::string_view number) {
   if (!number.empty()) w.key(name).token(number);
 }
 
-std::string number_text(const json_reader& o, std::string_view name) {
+std::string number_text(const json::json_reader& o, std::string_view name) {
   const auto value = o.json(name);
   const auto text = value.text();
   if (text.empty()) return {};
@@ -118,7 +118,7 @@ bool has_two_calls_of_one_id(const message& m) {
 
 }  // namespace
 
-void append_message(json_writer& w, const message& m) {
+void append_message(json::json_writer& w, const message& m) {
   w.begin_object();
   w.word("role", m.role);
   w.key("blocks").begin_array();
@@ -137,24 +137,24 @@ void append_message(json_writer& w, const message& m) {
   w.end_object();
 }
 
-message_ptr read_message(raw_json json, const json_reader& within, std::string_view name) {
-  const json_reader o(std::move(json), within, name);
+message_ptr read_message(json::raw_json json, const json::json_reader& within, std::string_view name) {
+  const json::json_reader o(std::move(json), within, name);
   auto m = std::make_shared<message>();
   o.word("role", m->role);
-  o.each("blocks", [&](raw_json element) {
-    const json_reader one(std::move(element), o, "blocks");
+  o.each("blocks", [&](json::raw_json element) {
+    const json::json_reader one(std::move(element), o, "blocks");
     m->blocks.push_back(read_block(one));
   });
   if (has_two_calls_of_one_id(*m)) o.complain("has two calls of one id");
   if (auto from = o.json("origin")) {
-    const json_reader origin(std::move(from), o, "origin");
+    const json::json_reader origin(std::move(from), o, "origin");
     m->origin = {origin.text("api"), origin.text("endpoint"), origin.text("model")};
   }
   m->raw = o.json("raw");
   return m;
 }
 
-void append_usage(json_writer& w, const usage& u) {
+void append_usage(json::json_writer& w, const usage& u) {
   w.begin_object();
   w.member("input", u.input);
   w.member("output", u.output);
@@ -165,9 +165,9 @@ void append_usage(json_writer& w, const usage& u) {
   w.end_object();
 }
 
-usage read_usage(raw_json json, const json_reader& within, std::string_view name) {
+usage read_usage(json::raw_json json, const json::json_reader& within, std::string_view name) {
   usage u;
-  const json_reader o(std::move(json), within, name);
+  const json::json_reader o(std::move(json), within, name);
   o.number("input", u.input);
   o.number("output", u.output);
   o.number("cached", u.cached);
@@ -177,7 +177,7 @@ usage read_usage(raw_json json, const json_reader& within, std::string_view name
   return u;
 }
 
-void append_settings(json_writer& w, const call_settings& s) {
+void append_settings(json::json_writer& w, const call_settings& s) {
   w.begin_object();
   append_number_text(w, "temperature", s.temperature);
   append_number_text(w, "topP", s.top_p);
@@ -188,9 +188,9 @@ void append_settings(json_writer& w, const call_settings& s) {
   w.end_object();
 }
 
-call_settings read_settings(raw_json json, const json_reader& within, std::string_view name) {
+call_settings read_settings(json::raw_json json, const json::json_reader& within, std::string_view name) {
   call_settings s;
-  const json_reader o(std::move(json), within, name);
+  const json::json_reader o(std::move(json), within, name);
   s.temperature = number_text(o, "temperature");
   s.top_p = number_text(o, "topP");
   o.number("maxOutputTokens", s.max_output_tokens);

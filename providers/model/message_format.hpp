@@ -17,29 +17,30 @@ inline constexpr std::array<std::string_view, 9> model_error_words{"connection",
 }  // namespace providers
 
 template <>
-struct enum_words<providers::role> : spoken<providers::role, providers::role::tool_results> {};
+struct json::enum_words<providers::role> : json::spoken<providers::role, providers::role::tool_results> {};
 template <>
-struct enum_words<providers::end_reason> : spoken<providers::end_reason, providers::end_reason::unknown> {};
+struct json::enum_words<providers::end_reason> : json::spoken<providers::end_reason, providers::end_reason::unknown> {};
 template <>
-struct enum_words<providers::model_error::kind> : listed<providers::model_error::kind, providers::model_error_words> {};
+struct json::enum_words<providers::model_error::kind>
+    : json::listed<providers::model_error::kind, providers::model_error_words> {};
 
 namespace providers {
 
 /// Appends `m` as a JSON object. JSON inside the message (arguments, results, the provider's own message) is copied
 /// byte for byte; invalid UTF-8 in texts becomes U+FFFD.
-void append_message(json_writer& w, const message& m);
+void append_message(json::json_writer& w, const message& m);
 /// Reads an object that append_message() wrote. `json` is the member `name` of the object that `within` reads, and
 /// errors go to `within`: members of a wrong kind, unknown words, two calls with one id. Unknown members are ignored,
 /// absent ones have their default.
-message_ptr read_message(raw_json json, const json_reader& within, std::string_view name);
+message_ptr read_message(json::raw_json json, const json::json_reader& within, std::string_view name);
 
-void append_usage(json_writer& w, const usage& u);
+void append_usage(json::json_writer& w, const usage& u);
 /// Reads a usage object, as read_message() does.
-usage read_usage(raw_json json, const json_reader& within, std::string_view name);
+usage read_usage(json::raw_json json, const json::json_reader& within, std::string_view name);
 
-void append_settings(json_writer& w, const call_settings& s);
+void append_settings(json::json_writer& w, const call_settings& s);
 /// Reads a settings object, as read_message() does.
-call_settings read_settings(raw_json json, const json_reader& within, std::string_view name);
+call_settings read_settings(json::raw_json json, const json::json_reader& within, std::string_view name);
 
 }  // namespace providers
 }  // namespace mcpbx

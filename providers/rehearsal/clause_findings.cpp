@@ -239,8 +239,8 @@ findings find_in(std::string_view clause) {
     else if (is_path(t) && std::find(f.zones.begin(), f.zones.end(), t) == f.zones.end())
       f.paths.emplace_back(t);
     if (t.find('*') != std::string_view::npos && t.find('.') != std::string_view::npos) f.called = t;
-    const auto number = raw_json::parse(t);
-    if (number && number->type() == raw_json::kind::number) f.numbers.emplace_back(t);
+    const auto number = json::raw_json::parse(t);
+    if (number && number->type() == json::raw_json::kind::number) f.numbers.emplace_back(t);
   }
   const auto all = words_in(clause);
   for (const auto word : {"it", "them", "that", "thi", "result", "first", "found"})

@@ -37,7 +37,7 @@ bool mentions(const std::vector<std::string>& words, std::initializer_list<std::
 
 maybe text(const std::optional<std::string>& found, double certainty) {
   if (!found || found->empty()) return std::nullopt;
-  return value{json_quoted(*found), certainty};
+  return value{json::json_quoted(*found), certainty};
 }
 
 // Returns the words of the clause that carry meaning, for use as a search query.
@@ -54,8 +54,8 @@ std::string significant(std::string_view clause) {
 maybe fill_enum(std::string_view choices, const supply& s) {
   maybe found;
   const auto clause = words_in(s.from.clause);
-  walk::elements(choices, [&](std::string_view choice) {
-    const auto words = words_in(walk::text(choice));
+  json::walk::elements(choices, [&](std::string_view choice) {
+    const auto words = words_in(json::walk::text(choice));
     const bool all = !words.empty() && std::all_of(words.begin(), words.end(), [&](const auto& w) {
       return std::find(clause.begin(), clause.end(), w) != clause.end();
     });
@@ -75,8 +75,8 @@ maybe fill_zone(const std::vector<std::string>& words, bool named_zone, supply& 
 
 maybe fill_string(std::string_view name, std::string_view property, bool required, supply& s) {
   const auto words = words_in(name);
-  const auto about = words_in(walk::text(walk::find(property, "description")));
-  const auto format = walk::text(walk::find(property, "format"));
+  const auto about = words_in(json::walk::text(json::walk::find(property, "description")));
+  const auto format = json::walk::text(json::walk::find(property, "format"));
   const auto& f = s.from;
   if (mentions(words, {"timezone", "tz", "zone"})) return fill_zone(words, true, s);
   if (mentions(about, {"iana", "timezone"}) && mentions(words, {"from", "to", "source", "target", "place", "location"}))
@@ -118,7 +118,7 @@ maybe fill_string(std::string_view name, std::string_view property, bool require
 maybe fill_one(std::string_view name, std::string_view property, bool required, supply& s);
 
 maybe fill_array(std::string_view name, std::string_view property, bool required, supply& s) {
-  const auto items = walk::find(property, "items");
+  const auto items = json::walk::find(property, "items");
   std::string all;
   double certainty = 0;
   for (int i = 0; i < 16; ++i) {
@@ -127,31 +127,31 @@ maybe fill_array(std::string_view name, std::string_view property, bool required
     if (!all.empty()) all += ',';
     all += one->json;
     certainty = std::max(certainty, one->certainty);
-    if (walk::find(items, "type") == "\"string\"" && s.quoted == 0 && s.paths == 0) break;
+    if (json::walk::find(items, "type") == "\"string\"" && s.quoted == 0 && s.paths == 0) break;
   }
   if (all.empty()) return std::nullopt;
   return value{"[" + all + "]", certainty};
 }
 
 maybe fill_one(std::string_view name, std::string_view property, bool required, supply& s) {
-  if (const auto fixed = walk::find(property, "const"); !fixed.empty()) return value{std::string(fixed), 0};
-  const auto preset = walk::find(property, "default");
+  if (const auto fixed = json::walk::find(property, "const"); !fixed.empty()) return value{std::string(fixed), 0};
+  const auto preset = json::walk::find(property, "default");
   auto or_preset = [&](maybe found) -> maybe {
     if (found || !required || preset.empty()) return found;
     return value{std::string(preset), 0};
   };
-  if (const auto choices = walk::find(property, "enum"); !choices.empty()) {
+  if (const auto choices = json::walk::find(property, "enum"); !choices.empty()) {
     auto found = or_preset(fill_enum(choices, s));
     if (!found && required)
-      walk::elements(choices, [&](std::string_view choice) {
+      json::walk::elements(choices, [&](std::string_view choice) {
         if (!found) found = value{std::string(choice), 0};
       });
     return found;
   }
-  auto type = walk::text(walk::find(property, "type"));
+  auto type = json::walk::text(json::walk::find(property, "type"));
   if (type.empty())  // "type": ["string", "null"]
-    walk::elements(walk::find(property, "type"), [&](std::string_view t) {
-      if (type.empty() && t != "\"null\"") type = walk::text(t);
+    json::walk::elements(json::walk::find(property, "type"), [&](std::string_view t) {
+      if (type.empty() && t != "\"null\"") type = json::walk::text(t);
     });
   const auto clause = words_in(s.from.clause);
   const auto own = words_in(name);
@@ -175,26 +175,29 @@ maybe fill_one(std::string_view name, std::string_view property, bool required, 
 
 }  // namespace
 
-std::optional<filled> fill(const raw_json& schema, const findings& from, std::string_view earlier) {
+std::optional<filled> fill(const json::raw_json& schema, const findings& from, std::string_view earlier) {
   std::vector<std::string> needed;
-  walk::elements(walk::find(schema.text(), "required"), [&](std::string_view r) { needed.push_back(walk::text(r)); });
+  json::walk::elements(json::walk::find(schema.text(), "required"),
+                       [&](std::string_view r) { needed.push_back(json::walk::text(r)); });
   supply s{from, earlier, needed.empty()};
   filled all;
-  json_writer w(all.arguments);
+  json::json_writer w(all.arguments);
   w.begin_object();
   bool possible = true;
   // Required properties choose first.
   for (const bool required : {true, false})
-    walk::members(walk::find(schema.text(), "properties"), [&](std::string_view name, std::string_view property) {
-      if ((std::find(needed.begin(), needed.end(), name) != needed.end()) != required || !possible) return;
-      const auto found = fill_one(name, property, required, s);
-      if (!found) {
-        possible = possible && !required;
-        return;
-      }
-      w.key(name).token(found->json);
-      all.certainty += found->certainty;
-    });
+    json::walk::members(json::walk::find(schema.text(), "properties"),
+                        [&](std::string_view name, std::string_view property) {
+                          if ((std::find(needed.begin(), needed.end(), name) != needed.end()) != required || !possible)
+                            return;
+                          const auto found = fill_one(name, property, required, s);
+                          if (!found) {
+                            possible = possible && !required;
+                            return;
+                          }
+                          w.key(name).token(found->json);
+                          all.certainty += found->certainty;
+                        });
   if (!possible) return std::nullopt;
   w.end_object();
   return all;

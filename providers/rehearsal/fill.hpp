@@ -16,6 +16,6 @@ struct filled {
 
 /// Returns the arguments, or nullopt if a required property cannot be filled. `earlier` is the text of earlier results,
 /// for questions that point back ("read it"), or "".
-std::optional<filled> fill(const raw_json& schema, const findings& from, std::string_view earlier);
+std::optional<filled> fill(const json::raw_json& schema, const findings& from, std::string_view earlier);
 
 }  // namespace mcpbx::providers::rehearsal

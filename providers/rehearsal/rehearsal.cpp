@@ -35,13 +35,13 @@ struct situation {
 
 std::string text_of(const tool_result_block& block) {
   std::string text;
-  walk::elements(walk::find(block.result.text(), "content"), [&](std::string_view item) {
-    const auto t = walk::find(item, "text");
-    if (!walk::is_string(t)) return;
+  json::walk::elements(json::walk::find(block.result.text(), "content"), [&](std::string_view item) {
+    const auto t = json::walk::find(item, "text");
+    if (!json::walk::is_string(t)) return;
     if (!text.empty()) text += '\n';
-    text += unescaped(t);
+    text += json::unescaped(t);
   });
-  if (text.empty()) text = walk::find(block.result.text(), "structuredContent");
+  if (text.empty()) text = json::walk::find(block.result.text(), "structuredContent");
   return text;
 }
 
@@ -148,7 +148,8 @@ std::string answer(const situation& s, const tool_set* tools) {
   return text + std::string(notice);
 }
 
-model_reply reply_with(std::string text, std::vector<std::pair<std::string, raw_json>> calls, const situation& s) {
+model_reply reply_with(std::string text, std::vector<std::pair<std::string, json::raw_json>> calls,
+                       const situation& s) {
   auto m = std::make_shared<message>();
   m->role = role::assistant;
   m->origin.api = api;
@@ -182,10 +183,10 @@ model_reply play(const situation& s, const script& with, bool tools_offered, boo
                           std::string(script_notice),
                       {}, s);
   const auto& step = with.steps[s.all_rounds];
-  std::vector<std::pair<std::string, raw_json>> calls;
+  std::vector<std::pair<std::string, json::raw_json>> calls;
   if (tools_offered)
     for (const auto& c : step.calls)
-      calls.emplace_back(c.name, raw_json::own(substitute(c.arguments.text(), s.question, results, true)));
+      calls.emplace_back(c.name, json::raw_json::own(substitute(c.arguments.text(), s.question, results, true)));
   auto text = substitute(step.text, s.question, results, false);
   if (calls.empty()) {
     if (text.empty()) return reply_with(answer(s, nullptr), {}, s);
@@ -206,12 +207,12 @@ model_reply plan_reply(const model_request& request, const script* with) {
     reply = reply_with(answer(s, nullptr), {}, s);
   } else {
     const auto p = make_plan(s, *request.tools);
-    std::vector<std::pair<std::string, raw_json>> calls;
+    std::vector<std::pair<std::string, json::raw_json>> calls;
     if (s.rounds == 0) {
-      for (const auto& c : p.now) calls.emplace_back(c.tool->name, raw_json::own(c.arguments));
+      for (const auto& c : p.now) calls.emplace_back(c.tool->name, json::raw_json::own(c.arguments));
     } else if (s.rounds <= p.later.size()) {
       if (const auto c = choose(p.later[s.rounds - 1], *request.tools, last_text(s), true))
-        calls.emplace_back(c->tool->name, raw_json::own(c->arguments));
+        calls.emplace_back(c->tool->name, json::raw_json::own(c->arguments));
     }
     reply = calls.empty() ? reply_with(answer(s, request.tools.get()), {}, s) : reply_with({}, std::move(calls), s);
   }

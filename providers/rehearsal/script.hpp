@@ -14,7 +14,7 @@ namespace mcpbx::providers::rehearsal {
 struct step {
   struct call {
     std::string name;
-    raw_json arguments;  ///< an object
+    json::raw_json arguments;  ///< an object
   };
   std::string text;
   std::vector<call> calls;

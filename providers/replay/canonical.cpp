@@ -24,24 +24,24 @@ class rewriter {
  public:
   rewriter(bool sorted, bool redacted) : sorted_(sorted), redacted_(redacted) {}
 
-  raw_json rewrite(const raw_json& json, int depth = 0) {
+  json::raw_json rewrite(const json::raw_json& json, int depth = 0) {
     value(json.text(), depth);
     return w_.json();
   }
 
  private:
   void value(std::string_view v, int depth) {
-    if (walk::is_string(v)) return void(w_.value(text(unescaped(v), depth)));
-    if (depth == deepest || (!walk::is_object(v) && !walk::is_array(v))) return whole(v);
-    if (walk::is_object(v)) return object(v, depth);
+    if (json::walk::is_string(v)) return void(w_.value(text(json::unescaped(v), depth)));
+    if (depth == deepest || (!json::walk::is_object(v) && !json::walk::is_array(v))) return whole(v);
+    if (json::walk::is_object(v)) return object(v, depth);
     w_.begin_array();
-    walk::elements(v, [&](std::string_view element) { value(element, depth + 1); });
+    json::walk::elements(v, [&](std::string_view element) { value(element, depth + 1); });
     w_.end_array();
   }
 
   void object(std::string_view v, int depth) {
     std::vector<std::pair<std::string, std::string_view>> all;
-    walk::members(v, [&](std::string_view key, std::string_view member) { all.emplace_back(key, member); });
+    json::walk::members(v, [&](std::string_view key, std::string_view member) { all.emplace_back(key, member); });
     if (sorted_) std::ranges::sort(all);
     w_.begin_object();
     for (const auto& [key, member] : all) {
@@ -53,7 +53,7 @@ class rewriter {
 
   // Writes a number, a literal or a value that is nested too deep. Its line breaks stand between tokens only.
   void whole(std::string_view v) {
-    if (redacted_ && redactor::redact(v) != v) return void(w_.value("***"));
+    if (redacted_ && redact::redactor::redact(v) != v) return void(w_.value("***"));
     std::string text(v);
     std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
     w_.token(text);
@@ -63,16 +63,16 @@ class rewriter {
 
   bool sorted_, redacted_;
   std::string out_;
-  json_writer w_{out_};
+  json::json_writer w_{out_};
 };
 
 // Redacts JSON inside a string (some APIs send arguments so), which may escape a secret once more. `depth` counts on
 // from the string, so that the walk stays bounded.
 std::string clean_text(const std::string& text, int depth) {
-  auto clean = redactor::redact(text);
+  auto clean = redact::redactor::redact(text);
   if (depth >= deepest || text.find('\\') == std::string::npos || (!text.starts_with('{') && !text.starts_with('[')))
     return clean;
-  const auto json = raw_json::parse(text, deepest - depth);
+  const auto json = json::raw_json::parse(text, deepest - depth);
   if (!json) return clean;
   auto rewritten = rewriter(false, true).rewrite(*json, depth);
   if (rewritten.text() == rewriter(false, false).rewrite(*json, depth).text()) return clean;
@@ -80,22 +80,22 @@ std::string clean_text(const std::string& text, int depth) {
 }
 
 // Returns a result without `_meta`, where servers put data such as timings.
-raw_json bare_result(const raw_json& result) {
-  auto object = raw_object::open(result);
+json::raw_json bare_result(const json::raw_json& result) {
+  auto object = json::raw_object::open(result);
   if (!object) return result;
   object->erase("_meta");
   return object->json();
 }
 
-raw_json for_comparing(const raw_json& json) {
+json::raw_json for_comparing(const json::raw_json& json) {
   return rewriter(true, true).rewrite(json);
 }
 
 // Opens a list member at its first element.
 class list_member {
  public:
-  list_member(json_writer& w, std::string_view name) : w_(w), name_(name) {}
-  json_writer& next() {
+  list_member(json::json_writer& w, std::string_view name) : w_(w), name_(name) {}
+  json::json_writer& next() {
     if (!std::exchange(open_, true)) w_.key(name_).begin_array();
     return w_.begin_object();
   }
@@ -104,12 +104,12 @@ class list_member {
   }
 
  private:
-  json_writer& w_;
+  json::json_writer& w_;
   std::string_view name_;
   bool open_ = false;
 };
 
-void append_files(json_writer& w, const message& m) {
+void append_files(json::json_writer& w, const message& m) {
   list_member list(w, "files");
   for (const auto& b : m.blocks) {
     const auto* file = std::get_if<file_block>(&b);
@@ -124,7 +124,7 @@ void append_files(json_writer& w, const message& m) {
   list.end();
 }
 
-void append_images(json_writer& w, const message& m) {
+void append_images(json::json_writer& w, const message& m) {
   list_member list(w, "images");
   for (const auto& b : m.blocks) {
     const auto* image = std::get_if<image_block>(&b);
@@ -138,7 +138,7 @@ void append_images(json_writer& w, const message& m) {
   list.end();
 }
 
-void append_calls(json_writer& w, const message& m) {
+void append_calls(json::json_writer& w, const message& m) {
   list_member list(w, "calls");
   for (const auto* call : m.calls()) {
     auto& one = list.next();
@@ -152,7 +152,7 @@ void append_calls(json_writer& w, const message& m) {
   list.end();
 }
 
-void append_results(json_writer& w, const message& m) {
+void append_results(json::json_writer& w, const message& m) {
   list_member list(w, "results");
   for (const auto& b : m.blocks) {
     const auto* r = std::get_if<tool_result_block>(&b);
@@ -171,8 +171,8 @@ std::string without_secrets(const std::string& text) {
   return clean_text(text, 0);
 }
 
-raw_json without_secrets(const raw_json& json) {
-  return json ? rewriter(false, true).rewrite(json) : raw_json();
+json::raw_json without_secrets(const json::raw_json& json) {
+  return json ? rewriter(false, true).rewrite(json) : json::raw_json();
 }
 
 message_ptr without_secrets(const message& m) {
@@ -204,10 +204,10 @@ message_ptr without_secrets(const message& m) {
   return copy;
 }
 
-raw_json canonical(const message& m) {
+json::raw_json canonical(const message& m) {
   if (auto known = m.remembered(fragment_key)) return known;
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object();
   w.word("role", m.role);
   w.filled("text", without_secrets(m.text()));
@@ -221,7 +221,7 @@ raw_json canonical(const message& m) {
       break;
     }
   w.end_object();
-  auto made = raw_json::own(out);
+  auto made = json::raw_json::own(out);
   m.remember(fragment_key, made);
   return made;
 }
@@ -231,9 +231,9 @@ std::uint64_t next_key(std::uint64_t key, std::string_view message) {
 }
 
 std::uint64_t definition_hash(const tool_definition& tool) {
-  const auto schema = tool.schema ? rewriter(true, false).rewrite(tool.schema) : raw_json();
-  std::string all = json_quoted(tool.name);
-  append_quoted(all, tool.description);
+  const auto schema = tool.schema ? rewriter(true, false).rewrite(tool.schema) : json::raw_json();
+  std::string all = json::json_quoted(tool.name);
+  json::append_quoted(all, tool.description);
   return stable_hash(all += schema.text());
 }
 

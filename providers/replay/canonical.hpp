@@ -14,14 +14,14 @@ namespace mcpbx::providers::replay {
 std::string without_secrets(const std::string& text);
 /// Returns `json` on one line without the values that the redactor knows, however its strings escape them. A number, or
 /// a value below 512 levels, that contains one becomes "***" as a whole.
-raw_json without_secrets(const raw_json& json);
+json::raw_json without_secrets(const json::raw_json& json);
 /// Returns a copy of an assistant message for a file: without secrets, and with an id for each call.
 message_ptr without_secrets(const message& m);
 
 /// Returns a message as one JSON object without secrets: role, text, images by hash, calls by name and sorted
 /// arguments, results without `_meta`, a refusal. The message caches it, so that a round pays for its new messages
 /// only.
-raw_json canonical(const message& m);
+json::raw_json canonical(const message& m);
 
 /// Returns the key of the conversation that ends with `message` (canonical). The empty conversation has the key 0.
 std::uint64_t next_key(std::uint64_t key, std::string_view message);

@@ -17,14 +17,14 @@ struct part {
   std::string name, text;
 };
 
-std::vector<part> parts_of(const raw_json& message) {
+std::vector<part> parts_of(const json::raw_json& message) {
   std::vector<part> parts;
-  if (const auto text = find_member(message, "text").as_string()) parts.push_back({"text", *text});
+  if (const auto text = json::find_member(message, "text").as_string()) parts.push_back({"text", *text});
   const auto list = [&](std::string_view key, std::string_view name, std::string_view inner) {
     std::size_t number = 0;
-    for_each_element(find_member(message, key), [&](const raw_json& one) {
-      const auto what = find_member(one, inner);
-      const auto tool = member_text(one, "name");
+    json::for_each_element(json::find_member(message, key), [&](const json::raw_json& one) {
+      const auto what = json::find_member(one, inner);
+      const auto tool = json::member_text(one, "name");
       parts.push_back({std::string(name) + " " + std::to_string(++number),
                        (tool.empty() ? "" : tool + " ") + std::string(what ? what.text() : one.text())});
       return true;
@@ -33,7 +33,7 @@ std::vector<part> parts_of(const raw_json& message) {
   list("images", "image", "url");
   list("calls", "call", "arguments");
   list("results", "result", "result");
-  if (const auto text = find_member(message, "refusal").as_string()) parts.push_back({"refusal", *text});
+  if (const auto text = json::find_member(message, "refusal").as_string()) parts.push_back({"refusal", *text});
   return parts;
 }
 
@@ -42,10 +42,10 @@ std::string excerpt(std::string_view text, std::size_t from) {
   const bool cut = from > shown - shown_before;
   if (cut) text = tail_utf8(text, text.size() - (from - shown_before));
   const auto head = cut_utf8(text, shown);
-  return (cut ? "\"…" : "\"") + printable(head) + (head.size() < text.size() ? "…\"" : "\"");
+  return (cut ? "\"…" : "\"") + redact::printable(head) + (head.size() < text.size() ? "…\"" : "\"");
 }
 
-std::string shown_message(const raw_json& message) {
+std::string shown_message(const json::raw_json& message) {
   const auto parts = parts_of(message);
   if (parts.empty()) return "nothing in it";
   return (parts[0].name == "text" ? "" : parts[0].name + ", ") + excerpt(parts[0].text, 0);
@@ -57,10 +57,10 @@ std::string shown_part(const part* p, std::size_t from) {
 
 }  // namespace
 
-std::string difference(std::size_t number, const raw_json& recorded, const raw_json& came) {
+std::string difference(std::size_t number, const json::raw_json& recorded, const json::raw_json& came) {
   const auto place = "message " + std::to_string(number);
   const auto before = "message " + std::to_string(number - 1);
-  const auto role = [](const raw_json& m) { return " (" + member_text(m, "role") + ")"; };
+  const auto role = [](const json::raw_json& m) { return " (" + json::member_text(m, "role") + ")"; };
   if (!recorded && !came) return "nothing is recorded for a conversation that ends with " + before;
   if (!recorded)
     return (number == 1 ? "nothing is recorded in it" : "nothing is recorded after " + before) + ", and " + place +

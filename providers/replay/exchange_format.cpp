@@ -22,7 +22,7 @@ std::string joined(const std::vector<piece>& all, bool reasoning) {
   return text;
 }
 
-void append_error(json_writer& w, const model_error& e) {
+void append_error(json::json_writer& w, const model_error& e) {
   w.begin_object();
   w.word("kind", e.type);
   w.member("httpStatus", e.http_status);
@@ -35,9 +35,9 @@ void append_error(json_writer& w, const model_error& e) {
   w.end_object();
 }
 
-model_error read_error(const raw_json& json, const json_reader& o) {
+model_error read_error(const json::raw_json& json, const json::json_reader& o) {
   model_error e;
-  const json_reader r(json, o, "error");
+  const json::json_reader r(json, o, "error");
   r.word("kind", e.type);
   r.number("httpStatus", e.http_status);
   r.number("retryAfterMs", e.retry_after_ms);
@@ -49,7 +49,7 @@ model_error read_error(const raw_json& json, const json_reader& o) {
   return e;
 }
 
-void read_reply(const json_reader& o, model_reply& reply) {
+void read_reply(const json::json_reader& o, model_reply& reply) {
   reply.message = read_message(o.json("reply"), o, "reply");
   o.word("reason", reply.reason);
   reply.raw_reason = o.text("rawReason");
@@ -60,7 +60,7 @@ void read_reply(const json_reader& o, model_reply& reply) {
 
 std::string to_line(const header& h) {
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object();
   w.member("type", "recording");
   w.member("v", format_version);
@@ -75,11 +75,11 @@ result<header> header_from(std::string_view text) {
   const std::string no_recording =
       "is no recording of mcpbx: its first line must be {\"type\":\"recording\",\"v\":1,…}; name another file, or "
       "remove it to record anew";
-  const auto json = raw_json::parse(text.substr(0, text.find('\n')));
-  if (!json || member_text(*json, "type") != "recording") return fail(errc::parse, no_recording);
+  const auto json = json::raw_json::parse(text.substr(0, text.find('\n')));
+  if (!json || json::member_text(*json, "type") != "recording") return fail(errc::parse, no_recording);
   header h;
   std::string wrong;
-  const json_reader o(*json, "the header", wrong);
+  const json::json_reader o(*json, "the header", wrong);
   int version = 0;
   o.number("v", version);
   h.api = o.text("api");
@@ -119,7 +119,7 @@ std::vector<piece> pieces::take() {
 
 std::string to_line(const exchange& e) {
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object();
   w.member("type", "exchange");
   if (e.after) w.member("after", hex(e.after, 16));
@@ -147,25 +147,25 @@ std::string to_line(const exchange& e) {
 }
 
 result<exchange> exchange_from(std::string_view line) {
-  const auto json = raw_json::parse(line, deepest_line);
+  const auto json = json::raw_json::parse(line, deepest_line);
   if (!json) return fail(errc::parse, "is no JSON: " + json.error().message);
   exchange e;
   std::string wrong;
-  const json_reader o(*json, "it", wrong);
+  const json::json_reader o(*json, "it", wrong);
   if (o.text("type") != "exchange") o.complain("is no exchange");
   o.hash("after", e.after);
-  o.each("messages", [&](raw_json m) {
+  o.each("messages", [&](json::raw_json m) {
     if (!m.is_object()) return o.bad("messages", "a list of objects");
     e.messages.push_back(std::move(m));
   });
   if (const auto tools = o.json("tools")) {
-    const json_reader t(tools, o, "tools");
-    if (const auto members = raw_object::open(tools, {}, any_number_of_members))
+    const json::json_reader t(tools, o, "tools");
+    if (const auto members = json::raw_object::open(tools, {}, json::any_number_of_members))
       members->for_each(
-          [&](std::string_view name, const raw_json&) { t.hash(name, e.tools.emplace_back(name, 0).second); });
+          [&](std::string_view name, const json::raw_json&) { t.hash(name, e.tools.emplace_back(name, 0).second); });
   }
-  o.each("stream", [&](raw_json one) {
-    const json_reader p(std::move(one), o, "stream");
+  o.each("stream", [&](json::raw_json one) {
+    const json::json_reader p(std::move(one), o, "stream");
     const bool reasoning = p.json("reasoning").is_string();
     e.stream.push_back({reasoning, p.needed(reasoning ? "reasoning" : "text")});
   });
@@ -191,7 +191,7 @@ std::vector<std::pair<std::string, std::uint64_t>> tools_of(const model_request&
 exchange exchange_writer::begin(const model_request& request, std::vector<piece> stream,
                                 std::vector<std::uint64_t>& keys) const {
   exchange e;
-  std::vector<raw_json> all;
+  std::vector<json::raw_json> all;
   std::size_t known = 0;
   std::uint64_t key = 0;
   for (const auto& m : request.messages) {

@@ -52,8 +52,8 @@ class pieces {
 
 /// The content of one line: one exchange with a model.
 struct exchange {
-  std::uint64_t after = 0;         ///< the key of the conversation that `messages` go on from; 0: the beginning
-  std::vector<raw_json> messages;  ///< canonical messages of the request behind `after`
+  std::uint64_t after = 0;               ///< the key of the conversation that `messages` go on from; 0: the beginning
+  std::vector<json::raw_json> messages;  ///< canonical messages of the request behind `after`
   std::vector<std::pair<std::string, std::uint64_t>> tools;  ///< offered tools: name and definition_hash()
   std::vector<piece> stream;
   model_reply reply;                      ///< without a message if there is an error

@@ -22,7 +22,7 @@ std::size_t recording::step(std::size_t from, std::string_view message) const {
   return found->second != 0 && n.parent == from && n.message.text() == message ? found->second : nowhere;
 }
 
-std::size_t recording::grow(std::size_t from, const raw_json& message) {
+std::size_t recording::grow(std::size_t from, const json::raw_json& message) {
   if (const auto known = step(from, message.text()); known != nowhere) return known;
   const auto place = nodes_.size();
   node n;
@@ -86,8 +86,8 @@ result<recording::match> recording::find(const model_request& request) const {
   return found;
 }
 
-raw_json recording::nearest(std::size_t from, const raw_json& came) const {
-  raw_json best;
+json::raw_json recording::nearest(std::size_t from, const json::raw_json& came) const {
+  json::raw_json best;
   std::size_t most = 0;
   for (const auto place : nodes_[from].next) {
     const auto& message = nodes_[place].message;

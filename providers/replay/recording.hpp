@@ -34,7 +34,7 @@ class recording {
 
  private:
   struct node {
-    raw_json message;
+    json::raw_json message;
     std::uint64_t key = 0;
     std::size_t parent = 0;
     std::vector<std::size_t> next;
@@ -42,10 +42,10 @@ class recording {
   };
 
   std::size_t step(std::size_t from, std::string_view message) const;
-  std::size_t grow(std::size_t from, const raw_json& message);
+  std::size_t grow(std::size_t from, const json::raw_json& message);
   result<void> add(exchange e);
   /// Returns the recorded message behind `from` that resembles `came` most, or an absent one.
-  raw_json nearest(std::size_t from, const raw_json& came) const;
+  json::raw_json nearest(std::size_t from, const json::raw_json& came) const;
 
   replay::header header_;
   std::vector<node> nodes_{1};  // the first is the conversation before its first message

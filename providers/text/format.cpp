@@ -52,14 +52,14 @@ std::string_view arguments_of(const tool_call_block& call) {
 // Calls `f(name, text)` for each argument; strings as their text, other values as JSON.
 template <class F>
 void for_each_argument(const tool_call_block& call, F&& f) {
-  walk::members(arguments_of(call), [&](std::string_view key, std::string_view value) {
-    f(key, walk::is_string(value) ? unescaped(value) : std::string(value));
+  json::walk::members(arguments_of(call), [&](std::string_view key, std::string_view value) {
+    f(key, json::walk::is_string(value) ? json::unescaped(value) : std::string(value));
   });
 }
 
 std::string json_call(const tool_call_block& call, std::string_view key) {
   std::string out = "{\"name\": ";
-  append_quoted(out, call.name);
+  json::append_quoted(out, call.name);
   (((out += ", \"") += key) += "\": ") += arguments_of(call);
   return out + "}";
 }
@@ -68,7 +68,7 @@ std::string tool_response(std::string_view text) {
   return "<tool_response>\n" + without("</tool_response>", text) + "\n</tool_response>";
 }
 
-class react final : public tool_format {
+class react_form final : public tool_format {
   std::string_view name() const override { return "react"; }
   std::string prompt(const tool_set& tools) const override {
     return list_of(tools) +
@@ -88,7 +88,8 @@ class react final : public tool_format {
     static constexpr std::array<std::string_view, 1> stops{"\nObservation:"};
     return stops;
   }
-  std::unique_ptr<text_parser> make_parser(const offered_tools& tools, parser_options options) const override {
+  std::unique_ptr<marks::text_parser> make_parser(const marks::offered_tools& tools,
+                                                  marks::parser_options options) const override {
     return make_react_parser(tools, options);
   }
   std::string call(const tool_call_block& call) const override {
@@ -99,14 +100,15 @@ class react final : public tool_format {
   }
 };
 
-class tagged : public tool_format {
+class tagged_form : public tool_format {
   std::span<const std::string_view> stop_sequences() const override { return {}; }
-  std::unique_ptr<text_parser> make_parser(const offered_tools& tools, parser_options options) const override {
+  std::unique_ptr<marks::text_parser> make_parser(const marks::offered_tools& tools,
+                                                  marks::parser_options options) const override {
     return make_tagged_parser(tools, options);
   }
 };
 
-class hermes final : public tagged {
+class hermes final : public tagged_form {
   std::string_view name() const override { return "hermes"; }
   std::string prompt(const tool_set& tools) const override {
     return list_of(tools) +
@@ -120,7 +122,7 @@ class hermes final : public tagged {
   std::string result(std::string_view, std::string_view text) const override { return tool_response(text); }
 };
 
-class qwen3_coder final : public tagged {
+class qwen3_coder final : public tagged_form {
   std::string_view name() const override { return "qwen3-coder"; }
   std::string prompt(const tool_set& tools) const override {
     return list_of(tools) +
@@ -141,9 +143,10 @@ class qwen3_coder final : public tagged {
   std::string result(std::string_view, std::string_view text) const override { return tool_response(text); }
 };
 
-class llama3 final : public tagged {
+class llama3 final : public tagged_form {
   std::string_view name() const override { return "llama3"; }
-  std::unique_ptr<text_parser> make_parser(const offered_tools& tools, parser_options options) const override {
+  std::unique_ptr<marks::text_parser> make_parser(const marks::offered_tools& tools,
+                                                  marks::parser_options options) const override {
     options.bare_names = true;
     return make_tagged_parser(tools, options);
   }
@@ -155,11 +158,11 @@ class llama3 final : public tagged {
   }
   std::string call(const tool_call_block& call) const override { return json_call(call, "parameters"); }
   std::string result(std::string_view tool, std::string_view text) const override {
-    return "Result of " + std::string(tool) + ": {\"output\": " + json_quoted(text) + "}";
+    return "Result of " + std::string(tool) + ": {\"output\": " + json::json_quoted(text) + "}";
   }
 };
 
-class mistral final : public tagged {
+class mistral final : public tagged_form {
   std::string_view name() const override { return "mistral"; }
   std::string prompt(const tool_set& tools) const override {
     return list_of(tools) +
@@ -167,7 +170,8 @@ class mistral final : public tagged {
            "[TOOL_CALLS][{\"name\": \"the name of the tool\", \"arguments\": {…}}]\n" +
            std::string(rules);
   }
-  std::unique_ptr<text_parser> make_parser(const offered_tools& tools, parser_options options) const override {
+  std::unique_ptr<marks::text_parser> make_parser(const marks::offered_tools& tools,
+                                                  marks::parser_options options) const override {
     options.bare_names = true;
     return make_tagged_parser(tools, options);
   }
@@ -175,11 +179,11 @@ class mistral final : public tagged {
     return "[TOOL_CALLS][" + json_call(call, "arguments") + "]";
   }
   std::string result(std::string_view, std::string_view text) const override {
-    return "[TOOL_RESULTS]{\"content\": " + json_quoted(without("[/TOOL_RESULTS]", text)) + "}[/TOOL_RESULTS]";
+    return "[TOOL_RESULTS]{\"content\": " + json::json_quoted(without("[/TOOL_RESULTS]", text)) + "}[/TOOL_RESULTS]";
   }
 };
 
-class xml final : public tagged {
+class xml final : public tagged_form {
   std::string_view name() const override { return "xml"; }
   std::string prompt(const tool_set& tools) const override {
     return list_of(tools) +
@@ -217,7 +221,7 @@ class xml final : public tagged {
   }
 };
 
-class glm final : public tagged {
+class glm final : public tagged_form {
   std::string_view name() const override { return "glm"; }
   std::string prompt(const tool_set& tools) const override {
     return list_of(tools) +
@@ -238,7 +242,7 @@ class glm final : public tagged {
   std::string result(std::string_view, std::string_view text) const override { return tool_response(text); }
 };
 
-class harmony final : public tagged {
+class harmony final : public tagged_form {
   std::string_view name() const override { return "harmony"; }
   std::string prompt(const tool_set& tools) const override {
     return list_of(tools) +
@@ -258,7 +262,7 @@ class harmony final : public tagged {
   }
 };
 
-class deepseek final : public tagged {
+class deepseek final : public tagged_form {
   std::string_view name() const override { return "deepseek"; }
   std::string prompt(const tool_set& tools) const override {
     return list_of(tools) +
@@ -272,10 +276,10 @@ class deepseek final : public tagged {
   }
   std::string call(const tool_call_block& call) const override {
     std::string out = "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"" + call.name + "\">\n";
-    walk::members(arguments_of(call), [&](std::string_view key, std::string_view value) {
-      const bool string = walk::is_string(value);
+    json::walk::members(arguments_of(call), [&](std::string_view key, std::string_view value) {
+      const bool string = json::walk::is_string(value);
       out += "<｜DSML｜parameter name=\"" + std::string(key) + "\" string=\"" + (string ? "true" : "false") + "\">" +
-             (string ? unescaped(value) : std::string(value)) + "</｜DSML｜parameter>\n";
+             (string ? json::unescaped(value) : std::string(value)) + "</｜DSML｜parameter>\n";
     });
     return out + "</｜DSML｜invoke>\n</｜DSML｜function_calls>";
   }
@@ -285,7 +289,7 @@ class deepseek final : public tagged {
   }
 };
 
-class gemma final : public tagged {
+class gemma final : public tagged_form {
   std::string_view name() const override { return "gemma"; }
   std::string prompt(const tool_set& tools) const override {
     return list_of(tools) +
@@ -305,22 +309,22 @@ class gemma final : public tagged {
   static std::string quoted(std::string_view text) { return "<|\"|>" + std::string(text) + "<|\"|>"; }
   // Writes a value of JSON. Its depth is bounded by that of arguments.
   static std::string written(std::string_view json) {
-    if (walk::is_string(json)) return quoted(unescaped(json));
+    if (json::walk::is_string(json)) return quoted(json::unescaped(json));
     std::string out;
-    if (walk::is_object(json)) {
-      walk::members(json, [&](std::string_view key, std::string_view value) {
+    if (json::walk::is_object(json)) {
+      json::walk::members(json, [&](std::string_view key, std::string_view value) {
         out += (out.empty() ? "" : ",") + (plain(key) ? std::string(key) : quoted(key)) + ":" + written(value);
       });
       return "{" + out + "}";
     }
-    if (!walk::is_array(json)) return std::string(json);
-    walk::elements(json, [&](std::string_view value) { out += (out.empty() ? "" : ",") + written(value); });
+    if (!json::walk::is_array(json)) return std::string(json);
+    json::walk::elements(json, [&](std::string_view value) { out += (out.empty() ? "" : ",") + written(value); });
     return "[" + out + "]";
   }
-  static bool plain(std::string_view key) { return !key.empty() && std::ranges::all_of(key, is_name_char); }
+  static bool plain(std::string_view key) { return !key.empty() && std::ranges::all_of(key, marks::is_name_char); }
 };
 
-class minimax final : public tagged {
+class minimax final : public tagged_form {
   std::string_view name() const override { return "minimax"; }
   std::string prompt(const tool_set& tools) const override {
     return list_of(tools) +
@@ -333,7 +337,7 @@ class minimax final : public tagged {
            std::string(rules);
   }
   std::string call(const tool_call_block& call) const override {
-    const std::string token(minimax_mark);
+    const std::string token(marks::minimax_mark);
     std::string out = token + "<tool_call>\n" + token + "<invoke name=\"" + call.name + "\">\n";
     for_each_argument(call, [&](std::string_view key, const std::string& text) {
       const std::string mark(key);
@@ -344,7 +348,7 @@ class minimax final : public tagged {
   std::string result(std::string_view, std::string_view text) const override { return tool_response(text); }
 };
 
-const react react_format;
+const react_form react_format;
 const hermes hermes_format;
 const qwen3_coder qwen3_coder_format;
 const llama3 llama3_format;
@@ -361,7 +365,7 @@ constexpr std::array<const tool_format*, 11> all_formats{
 
 // Returns true for ids of GLM 4.5 and later: "glm-4.6", "GLM-5", "glm-4p7". Earlier versions use other forms.
 bool is_glm(std::string_view id) {
-  for (auto at = id.find("glm"); at != npos; at = id.find("glm", at + 1)) {
+  for (auto at = id.find("glm"); at != marks::npos; at = id.find("glm", at + 1)) {
     auto version = id.substr(at + 3);
     if (version.starts_with('-')) version.remove_prefix(1);
     const auto digit = [&](std::size_t i) { return i < version.size() && version[i] >= '0' && version[i] <= '9'; };
@@ -373,7 +377,7 @@ bool is_glm(std::string_view id) {
   return false;
 }
 
-struct kept_text final : parse_sink {
+struct kept_text final : marks::parse_sink {
   std::string text;
   void on_text(std::string_view delta) override { text += delta; }
   void on_reasoning(std::string_view) override {}
@@ -382,7 +386,7 @@ struct kept_text final : parse_sink {
 }  // namespace
 
 std::string tool_format::sanitize(std::string_view text) const {
-  const auto parser = make_parser(offered_tools(), {});
+  const auto parser = make_parser(marks::offered_tools(), {});
   kept_text kept;
   parser->feed(text, kept);
   parser->finish(kept);
@@ -402,7 +406,7 @@ std::span<const tool_format* const> formats() {
 const tool_format& format_of_model(std::string_view id) {
   std::string word;
   for (const char c : id)
-    if (c != ' ') word += lower(c);
+    if (c != ' ') word += marks::lower(c);
   const auto has = [&](std::string_view part) { return word.find(part) != std::string::npos; };
   if (has("qwen3-coder") || has("qwen3coder")) return qwen3_coder_format;
   if (is_glm(word)) return glm_format;
@@ -418,17 +422,17 @@ const tool_format& format_of_model(std::string_view id) {
 }
 
 const tool_format* format_of_calls(unsigned forms) {
-  if ((forms & form_tool_call) != 0) return &hermes_format;
-  if ((forms & form_glm) != 0) return &glm_format;
-  if ((forms & form_harmony) != 0) return &harmony_format;
-  if ((forms & form_dsml) != 0) return &deepseek_format;
-  if ((forms & form_gemma) != 0) return &gemma_format;
-  if ((forms & form_minimax) != 0) return &minimax_format;
-  if ((forms & form_function) != 0) return &qwen3_coder_format;
-  if ((forms & form_invoke) != 0) return &xml_format;
-  if ((forms & form_mistral) != 0) return &mistral_format;
-  if ((forms & (form_llama | form_bare)) != 0) return &llama3_format;
-  return (forms & form_react) != 0 ? &react_format : nullptr;
+  if ((forms & marks::form_tool_call) != 0) return &hermes_format;
+  if ((forms & marks::form_glm) != 0) return &glm_format;
+  if ((forms & marks::form_harmony) != 0) return &harmony_format;
+  if ((forms & marks::form_dsml) != 0) return &deepseek_format;
+  if ((forms & marks::form_gemma) != 0) return &gemma_format;
+  if ((forms & marks::form_minimax) != 0) return &minimax_format;
+  if ((forms & marks::form_function) != 0) return &qwen3_coder_format;
+  if ((forms & marks::form_invoke) != 0) return &xml_format;
+  if ((forms & marks::form_mistral) != 0) return &mistral_format;
+  if ((forms & (marks::form_llama | marks::form_bare)) != 0) return &llama3_format;
+  return (forms & marks::form_react) != 0 ? &react_format : nullptr;
 }
 
 }  // namespace mcpbx::providers::text

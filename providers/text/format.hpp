@@ -21,7 +21,8 @@ class tool_format {
   virtual std::string prompt(const tool_set& tools) const = 0;
   /// Returns string literals that the provider gets as stop sequences. The parser enforces them as well.
   virtual std::span<const std::string_view> stop_sequences() const = 0;
-  virtual std::unique_ptr<text_parser> make_parser(const offered_tools& tools, parser_options options) const = 0;
+  virtual std::unique_ptr<marks::text_parser> make_parser(const marks::offered_tools& tools,
+                                                          marks::parser_options options) const = 0;
   /// Writes a call in this form, for a conversation that another model began.
   virtual std::string call(const tool_call_block& call) const = 0;
   /// Writes a result for the model. `text` cannot close the marks around it.

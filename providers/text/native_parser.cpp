@@ -22,32 +22,32 @@ std::size_t behind_gap(std::string_view s, std::size_t at) {
 
 }  // namespace
 
-native_parser::native_parser(offered_tools tools, parser_options options)
+native_parser::native_parser(marks::offered_tools tools, marks::parser_options options)
     : tools_(std::move(tools)), show_unreadable_(options.show_unreadable), tagged_(tools_, options) {}
 
-void native_parser::feed(std::string_view bytes, parse_sink& sink) {
+void native_parser::feed(std::string_view bytes, marks::parse_sink& sink) {
   if (made_up_) return;
   held_ += bytes;
   run(false, sink);
 }
 
-void native_parser::run(bool last, parse_sink& sink) {
+void native_parser::run(bool last, marks::parse_sink& sink) {
   while (at_ < held_.size() && !made_up_) {
     const bool may_begin = object_ == 0 && line_start_ && !examples_ && tagged_.in_plain_text();
-    const auto head = object_ != 0 ? match::yes : may_begin ? judge_head() : match::no;
-    if (head == match::no || (head == match::maybe && last)) {
+    const auto head = object_ != 0 ? marks::match::yes : may_begin ? judge_head() : marks::match::no;
+    if (head == marks::match::no || (head == marks::match::maybe && last)) {
       const auto line = held_.find('\n', at_);
-      let_go(line == npos ? held_.size() : line + 1, sink);
+      let_go(line == marks::npos ? held_.size() : line + 1, sink);
       continue;
     }
-    if (head == match::maybe) break;
+    if (head == marks::match::maybe) break;
     if (!brackets_.closed())
       scanned_ = object_end_ = scanned_ + brackets_.feed(std::string_view(held_).substr(scanned_));
-    if (brackets_.closed()) scanned_ = skip_blanks(held_, scanned_);
+    if (brackets_.closed()) scanned_ = marks::skip_blanks(held_, scanned_);
     if (scanned_ == held_.size() && (brackets_.closed() || !last)) return;
-    const auto behind = brackets_.closed() ? judge_behind(last) : match::no;
-    if (behind == match::maybe) return;
-    if (behind == match::yes) {
+    const auto behind = brackets_.closed() ? judge_behind(last) : marks::match::no;
+    if (behind == marks::match::maybe) return;
+    if (behind == marks::match::yes) {
       made_up_ = true;
       held_.resize(object_end_);
       return;
@@ -59,62 +59,62 @@ void native_parser::run(bool last, parse_sink& sink) {
   if (object_ == 0) held_.erase(0, std::exchange(at_, 0));
 }
 
-match native_parser::judge_head() {
+marks::match native_parser::judge_head() {
   const auto s = std::string_view(held_).substr(at_);
-  if (const auto begun = begins(s, action_words); begun != match::yes) return begun;
+  if (const auto begun = marks::begins(s, action_words); begun != marks::match::yes) return begun;
   const auto at = behind_gap(s, action_words.size());
   auto end = at;
-  while (end < s.size() && is_name_char(s[end]) && end - at <= longest_tool_name) ++end;
-  if (end == s.size()) return match::maybe;
+  while (end < s.size() && marks::is_name_char(s[end]) && end - at <= longest_tool_name) ++end;
+  if (end == s.size()) return marks::match::maybe;
   const auto name = s.substr(at, end - at);
-  if (tools_.find(name) == nullptr) return match::no;
+  if (tools_.find(name) == nullptr) return marks::match::no;
   auto next = behind_gap(s, end);
   if (s.substr(next).starts_with('\r')) ++next;
-  if (next == s.size()) return match::maybe;
-  if (s[next] != '\n') return match::no;
-  if (const auto begun = begins(s.substr(++next), input_words); begun != match::yes) return begun;
+  if (next == s.size()) return marks::match::maybe;
+  if (s[next] != '\n') return marks::match::no;
+  if (const auto begun = marks::begins(s.substr(++next), input_words); begun != marks::match::yes) return begun;
   next = behind_gap(s, next + input_words.size());
-  if (next == s.size()) return match::maybe;
-  if (s[next] != '{') return match::no;
+  if (next == s.size()) return marks::match::maybe;
+  if (s[next] != '{') return marks::match::no;
   name_ = name;
   object_ = scanned_ = at_ + next;
   brackets_.reset();
-  return match::yes;
+  return marks::match::yes;
 }
 
 // A model that invents the rest of the conversation begins it with one of these marks, on a line of its own (F7).
-match native_parser::judge_behind(bool last) const {
+marks::match native_parser::judge_behind(bool last) const {
   const auto gap = std::string_view(held_).substr(object_end_, scanned_ - object_end_);
-  if (gap.find('\n') == npos) return match::no;
-  const auto found = match_react_mark(std::string_view(held_).substr(scanned_), last, false);
-  if (found.is != match::yes) return found.is;
-  const bool made_up = found.mark == react_mark::observation || found.mark == react_mark::answer;
+  if (gap.find('\n') == marks::npos) return marks::match::no;
+  const auto found = marks::match_react_mark(std::string_view(held_).substr(scanned_), last, false);
+  if (found.is != marks::match::yes) return found.is;
+  const bool made_up = found.mark == marks::react_mark::observation || found.mark == marks::react_mark::answer;
   // The input must be readable: in examples it is often no JSON.
-  return made_up && read_call().problem.empty() ? match::yes : match::no;
+  return made_up && read_call().problem.empty() ? marks::match::yes : marks::match::no;
 }
 
 tool_call_block native_parser::read_call() const {
   tool_call_block call;
   call.name = tools_.resolve(name_);
-  set_arguments_text(call, tools_.find(name_), std::string_view(held_).substr(object_, object_end_ - object_));
+  marks::set_arguments_text(call, tools_.find(name_), std::string_view(held_).substr(object_, object_end_ - object_));
   return call;
 }
 
-void native_parser::let_go(std::size_t end, parse_sink& sink) {
+void native_parser::let_go(std::size_t end, marks::parse_sink& sink) {
   line_start_ = held_[end - 1] == '\n';
   object_ = 0;
   tagged_.feed(std::string_view(held_).substr(at_, end - at_), sink);
   at_ = end;
 }
 
-parsed_reply native_parser::finish(parse_sink& sink) {
+marks::parsed_reply native_parser::finish(marks::parse_sink& sink) {
   run(true, sink);
   if (object_ != 0) {
     auto call = read_call();
     if (!call.problem.empty() && show_unreadable_)
       sink.on_text(std::string_view(held_).substr(object_, object_end_ - object_));
     else
-      tagged_.end_with(std::move(call), form_react);
+      tagged_.end_with(std::move(call), marks::form_react);
   }
   return tagged_.finish(sink);
 }

@@ -8,19 +8,21 @@
 
 namespace mcpbx::providers::text {
 
-std::unique_ptr<text_parser> make_tagged_parser(const offered_tools& tools, parser_options options) {
-  const bool native = options.untagged == parser_options::bare::alone && !tools.none();
-  std::unique_ptr<text_parser> parser;
+std::unique_ptr<marks::text_parser> make_tagged_parser(const marks::offered_tools& tools,
+                                                       marks::parser_options options) {
+  const bool native = options.untagged == marks::parser_options::bare::alone && !tools.none();
+  std::unique_ptr<marks::text_parser> parser;
   if (native)
     parser = std::make_unique<native_parser>(tools, options);
   else
-    parser = std::make_unique<tagged_parser>(tools, options);
-  return options.show_unreadable ? make_unmarked_parser(std::move(parser), false) : std::move(parser);
+    parser = std::make_unique<tagged::tagged_parser>(tools, options);
+  return options.show_unreadable ? marks::make_unmarked_parser(std::move(parser), false) : std::move(parser);
 }
 
-std::unique_ptr<text_parser> make_react_parser(const offered_tools& tools, parser_options options) {
-  auto parser = std::make_unique<react_parser>(tools, options);
-  return options.show_unreadable ? make_unmarked_parser(std::move(parser), true) : std::move(parser);
+std::unique_ptr<marks::text_parser> make_react_parser(const marks::offered_tools& tools,
+                                                      marks::parser_options options) {
+  auto parser = std::make_unique<react::react_parser>(tools, options);
+  return options.show_unreadable ? marks::make_unmarked_parser(std::move(parser), true) : std::move(parser);
 }
 
 }  // namespace mcpbx::providers::text

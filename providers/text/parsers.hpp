@@ -7,9 +7,10 @@
 namespace mcpbx::providers::text {
 
 /// Returns a parser of all tagged forms and of JSON without a mark.
-std::unique_ptr<text_parser> make_tagged_parser(const offered_tools& tools, parser_options options);
+std::unique_ptr<marks::text_parser> make_tagged_parser(const marks::offered_tools& tools,
+                                                       marks::parser_options options);
 /// Returns a parser of Thought / Action / Action Input / Observation / Final Answer. It reads a reply without these as
 /// a tagged one.
-std::unique_ptr<text_parser> make_react_parser(const offered_tools& tools, parser_options options);
+std::unique_ptr<marks::text_parser> make_react_parser(const marks::offered_tools& tools, marks::parser_options options);
 
 }  // namespace mcpbx::providers::text

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 
 answer_decoder::answer_decoder(std::string api, std::string content_type, wire_options options,
                                const model_request* request)
@@ -46,7 +46,7 @@ usage answer_decoder::estimated(std::size_t answer_bytes) {
 std::string_view answer_decoder::word_of(std::string_view value, std::string& held) {
   if (value.size() < 2 || value.front() != '"') return {};
   if (value.find('\\') == std::string_view::npos) return value.substr(1, value.size() - 2);
-  held = unescaped(value);
+  held = json::unescaped(value);
   return held;
 }
 
@@ -142,21 +142,21 @@ void event_decoder::finish(decoder_sink& sink) {
   if (state_ == state::start) return fail_cut("sent an empty answer.", sink);
   if (state_ == state::json) {
     const auto body = trimmed(body_);
-    const auto fault = body.starts_with('<') ? json_scanner::fault::syntax : check_json(body, 256);
-    if (fault == json_scanner::fault::none) return take_body(body, sink);
-    if (fault == json_scanner::fault::truncated) return fail_cut("sent a JSON answer that was cut off.", sink);
+    const auto fault = body.starts_with('<') ? json::json_scanner::fault::syntax : json::check_json(body, 256);
+    if (fault == json::json_scanner::fault::none) return take_body(body, sink);
+    if (fault == json::json_scanner::fault::truncated) return fail_cut("sent a JSON answer that was cut off.", sink);
     return fail_foreign(body, sink);
   }
   // A last event without its empty line counts, but broken JSON in it means that the stream was cut there.
   sse_parser::event event;
   if (sse_.finish(event)) {
     const auto data = trimmed(event.data);
-    if (data == "[DONE]" || data.starts_with(':') || check_json(data, 256) == json_scanner::fault::none)
+    if (data == "[DONE]" || data.starts_with(':') || json::check_json(data, 256) == json::json_scanner::fault::none)
       take(event, sink);
     if (done()) return;
   }
   if (const auto stray = trimmed(stray_);
-      !finish_seen() && !stray.empty() && check_json(stray, 64) == json_scanner::fault::none) {
+      !finish_seen() && !stray.empty() && json::check_json(stray, 64) == json::json_scanner::fault::none) {
     if (const auto said = read_error_body(stray); said.found()) return fail(said, stray, sink);
   }
   if (!sse_.saw_field()) return fail_foreign("", sink);
@@ -176,4 +176,4 @@ void event_decoder::take(const sse_parser::event& event, decoder_sink& sink) {
   take_event(event.name, data, sink);
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

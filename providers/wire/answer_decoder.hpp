@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 
 /// Base of all decoders, which ends them with exactly one reply or one error.
 class answer_decoder : public stream_decoder {
@@ -89,10 +89,10 @@ class event_decoder : public answer_decoder {
   sse_parser sse_{max_event};
   // Keeps text from a line that begins with a brace on: some servers write errors without event framing.
   void watch_for_stray(std::string_view bytes);
-  json_scanner scanner_;
+  json::json_scanner scanner_;
   std::string body_;
   std::string stray_;
   bool line_start_ = true;
 };
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

@@ -2,7 +2,6 @@
 // and the registry is the list of them.
 #pragma once
 #include "mcp/support/error.hpp"
-#include "providers/apis/model_apis.hpp"
 #include "providers/wire/codec.hpp"
 #include "providers/wire/model_list.hpp"
 #include "providers/wire/tool_list.hpp"
@@ -12,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 
 /// Header that carries the key of an endpoint.
 struct key_header {
@@ -55,11 +54,6 @@ struct api_description {
   const codec& (*get_codec)();
 };
 
-// The functions that describe the APIs, each in the room of its API.
-#define MCPBX_DECLARE_API(name, word) const api_description& name##_api();
-MCPBX_MODEL_APIS(MCPBX_DECLARE_API)
-#undef MCPBX_DECLARE_API
-
 /// Returns the one codec of this type.
 template <class Codec>
 const codec& shared_codec() {
@@ -67,4 +61,4 @@ const codec& shared_codec() {
   return made;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

@@ -9,16 +9,17 @@
 #include <charconv>
 #include <cmath>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 namespace {
 
 using kind = model_error::kind;
 
 // Returns a string or number as text.
 std::string scalar(std::string_view value) {
-  if (walk::is_string(value)) return unescaped(value);
-  return value == "null" || value.empty() || walk::is_object(value) || walk::is_array(value) ? std::string()
-                                                                                             : std::string(value);
+  if (json::walk::is_string(value)) return json::unescaped(value);
+  return value == "null" || value.empty() || json::walk::is_object(value) || json::walk::is_array(value)
+             ? std::string()
+             : std::string(value);
 }
 
 // Parses "34.07s" (google.protobuf.Duration as JSON) into milliseconds, rounded up; -1: another form.
@@ -31,7 +32,7 @@ std::int64_t duration_ms(std::string_view text) {
 }
 
 void read_members(std::string_view object, error_body& e) {
-  walk::members(object, [&](std::string_view key, std::string_view value) {
+  json::walk::members(object, [&](std::string_view key, std::string_view value) {
     if (key == "message")
       e.message = scalar(value);
     else if (key == "type" || (key == "status" && e.type.empty()))
@@ -39,16 +40,16 @@ void read_members(std::string_view object, error_body& e) {
     else if (key == "code")
       e.code = scalar(value);
     else if (key == "failed_generation")
-      e.failed_generation = walk::text(value);
-    else if (key == "details" && walk::is_object(value) && !walk::find(value, "error_code").empty())
-      e.code = scalar(walk::find(value, "error_code"));
+      e.failed_generation = json::walk::text(value);
+    else if (key == "details" && json::walk::is_object(value) && !json::walk::find(value, "error_code").empty())
+      e.code = scalar(json::walk::find(value, "error_code"));
     else if (key == "details")
-      walk::elements(value, [&](std::string_view detail) {
-        if (const auto wait = duration_ms(walk::text(walk::find(detail, "retryDelay"))); wait >= 0)
+      json::walk::elements(value, [&](std::string_view detail) {
+        if (const auto wait = duration_ms(json::walk::text(json::walk::find(detail, "retryDelay"))); wait >= 0)
           e.retry_after_ms = wait;
       });
     else if (key == "detail" && e.message.empty())
-      e.message = walk::is_string(value) ? unescaped(value) : std::string(value);
+      e.message = json::walk::is_string(value) ? json::unescaped(value) : std::string(value);
   });
 }
 
@@ -177,12 +178,12 @@ std::string lower(std::string_view s) {
 }
 
 std::string excerpt(std::string_view text) {
-  return cut_for_people(text, 300, {.mark = "…"});
+  return redact::cut_for_people(text, 300, {.mark = "…"});
 }
 
 std::string loggable(std::string_view text) {
   constexpr std::size_t most = 8 * 1024;
-  return cut_for_log(text, most, "…");
+  return redact::cut_for_log(text, most, "…");
 }
 
 std::string named(const wire_options& options) {
@@ -199,24 +200,24 @@ std::string who(const wire_options& options) {
 
 error_body read_error_body(std::string_view json) {
   error_body e;
-  if (walk::is_array(json)) {
-    walk::elements(json, [&](std::string_view element) {
-      if (!e.found()) e = read_error_body(walk::is_object(element) ? element : std::string_view("{}"));
+  if (json::walk::is_array(json)) {
+    json::walk::elements(json, [&](std::string_view element) {
+      if (!e.found()) e = read_error_body(json::walk::is_object(element) ? element : std::string_view("{}"));
     });
     return e;
   }
-  const auto error = walk::find(json, "error");
-  if (walk::is_object(error)) {
+  const auto error = json::walk::find(json, "error");
+  if (json::walk::is_object(error)) {
     read_members(error, e);
     if (!e.found()) e.type = "error";
-  } else if (walk::is_string(error)) {
-    e.message = unescaped(error);
+  } else if (json::walk::is_string(error)) {
+    e.message = json::unescaped(error);
     if (e.message.empty()) return {};
-    const auto more = walk::text(walk::find(json, "message"));
+    const auto more = json::walk::text(json::walk::find(json, "message"));
     if (!more.empty()) e.message += ": " + more;
   } else if (!error.empty() && error != "null" && error != "false") {
     e.message = std::string(error);
-  } else if (walk::find(json, "object") == "\"error\"" || walk::find(json, "choices").empty()) {
+  } else if (json::walk::find(json, "object") == "\"error\"" || json::walk::find(json, "choices").empty()) {
     read_members(json, e);
   }
   return e;
@@ -227,7 +228,7 @@ model_error status_error(int status, std::string_view body, const wire_options& 
   const auto from = body.find_first_not_of(" \t\r\n");
   const auto trimmed = from == std::string_view::npos ? std::string_view()
                                                       : body.substr(from, body.find_last_not_of(" \t\r\n") - from + 1);
-  if (check_json(trimmed, 64) == json_scanner::fault::none) said = read_error_body(trimmed);
+  if (json::check_json(trimmed, 64) == json::json_scanner::fault::none) said = read_error_body(trimmed);
   const auto v = judge(status, said);
   model_error e;
   e.type = v.type;
@@ -270,4 +271,4 @@ model_error stream_error(const error_body& said, std::string_view raw, const wir
   return e;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

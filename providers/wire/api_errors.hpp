@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 
 /// Content of an error body of any shape. All empty: it is no error.
 struct error_body {
@@ -47,4 +47,4 @@ std::string loggable(std::string_view text);
 /// Returns at most 300 bytes of foreign text for an error: printable, secrets redacted.
 std::string excerpt(std::string_view text);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

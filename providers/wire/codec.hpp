@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 
 /// The part of a model's configuration that shapes bytes.
 struct wire_options {
@@ -32,7 +32,7 @@ struct wire_options {
   /// member under which it is sent.
   std::string echo_reasoning = "auto";
   std::string api_version;             ///< of azure, dial and anthropic; "": the codec's own
-  raw_json body;                       ///< an object: further members of the request's body, which win; or absent
+  json::raw_json body;                 ///< an object: further members of the request's body, which win; or absent
   std::int64_t max_output_tokens = 0;  ///< 0: not sent
   std::string temperature;             ///< JSON number text; empty: not sent
   std::string top_p;                   ///< likewise
@@ -42,7 +42,7 @@ struct wire_options {
 struct wire_request {
   std::string url;
   std::vector<std::pair<std::string, std::string>> headers;
-  segments body;
+  json::segments body;
   bool unsaid = false;  ///< the request has no message, which the API refuses, so it must not be sent
 };
 
@@ -83,4 +83,4 @@ class codec {
   virtual model_error decode_error(int status, std::string_view body, const wire_options& options) const = 0;
 };
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

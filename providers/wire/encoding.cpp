@@ -11,7 +11,7 @@
 #include <array>
 #include <optional>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 namespace {
 
 bool is_text_type(std::string_view type) {
@@ -27,7 +27,7 @@ bool is_text_type(std::string_view type) {
 bool has_refused_name(const message& m) {
   return std::ranges::any_of(m.blocks, [&](const auto& b) {
     const auto* call = std::get_if<tool_call_block>(&b);
-    return call != nullptr && !is_model_name(call->name) && m.raw.text().contains(json_quoted(call->name));
+    return call != nullptr && !is_model_name(call->name) && m.raw.text().contains(json::json_quoted(call->name));
   });
 }
 
@@ -151,4 +151,4 @@ std::string data_url(std::string_view mime, std::string_view base64) {
   return url.append(base64);
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

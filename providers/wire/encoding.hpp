@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 
 /// Appends `path` to the path of `base`, with one slash between them. Keeps the query of `base` (Azure's api-version).
 std::string join_url(std::string_view base, std::string_view path);
@@ -40,7 +40,7 @@ class id_lookup {
 
 /// Returns the fragment of `m` under `key`, calling `make()` at the first time. An absent fragment is not cached.
 template <class Value, class Make>
-raw_json encoded_once(const Value& m, std::string_view key, Make&& make) {
+json::raw_json encoded_once(const Value& m, std::string_view key, Make&& make) {
   auto fragment = m.remembered(key);
   if (!fragment.empty()) return fragment;
   fragment = make();
@@ -86,4 +86,4 @@ std::span<const std::string> first_of(const std::vector<std::string>& texts, std
 /// Returns `data:MIME;base64,…` with the registered name of the type.
 std::string data_url(std::string_view mime, std::string_view base64);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

@@ -8,7 +8,7 @@
 #include <array>
 #include <string>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 namespace {
 
 struct known_word {
@@ -87,4 +87,4 @@ end_reason read_end_reason(std::string_view word) {
   return own == end_reason::unknown || own == end_reason::stop ? kind : own;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

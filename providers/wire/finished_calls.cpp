@@ -9,16 +9,16 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 
 std::string sent_arguments(const tool_call_block& call) {
   if (call.arguments) return std::string(call.arguments.text());
-  return json_object("unreadable_arguments", call.arguments_text);
+  return json::json_object("unreadable_arguments", call.arguments_text);
 }
 
 void read_unended_arguments(tool_call_block& call) {
   const auto text = trimmed(call.arguments_text);
-  if (text.starts_with('{') && check_json(text, max_argument_depth) == json_scanner::fault::none)
+  if (text.starts_with('{') && json::check_json(text, max_argument_depth) == json::json_scanner::fault::none)
     return read_arguments(call);
   call.problem =
       "The call was broken off before its arguments were complete, so the tool was not run. Call it again with one "
@@ -81,4 +81,4 @@ std::vector<std::string> call_ids::settle(std::vector<std::string> sent) {
   return sent;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 
 /// Returns the arguments to send back, for APIs that parse their own history: the object, or an object that contains
 /// the unreadable text.
@@ -45,4 +45,4 @@ class call_ids {
   std::size_t counter_ = 0;
 };
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 namespace {
 
 // Text of such a message. It must not be empty, because servers refuse that as well.
@@ -18,7 +18,7 @@ std::string_view inside(std::string_view value) {
 
 }  // namespace
 
-void message_list::add(role from, raw_json fragment) {
+void message_list::add(role from, json::raw_json fragment) {
   if (fragment.empty()) return;
   if (from == role::user) return users_.push_back(std::move(fragment));
   end_users();
@@ -30,14 +30,14 @@ void message_list::add(result_fragments results) {
   add(role::user, std::move(results.images));
 }
 
-void message_list::write(role from, const raw_json& fragment) {
+void message_list::write(role from, const json::raw_json& fragment) {
   last_ = from;
   body_.value(fragment);
 }
 
 void message_list::end_users() {
   if (users_.empty()) return;
-  if (bridges_ && last_ == role::tool_results) write(role::assistant, raw_json::literal(bridge));
+  if (bridges_ && last_ == role::tool_results) write(role::assistant, json::raw_json::literal(bridge));
   if (users_.size() == 1)
     write(role::user, users_.front());
   else
@@ -49,8 +49,8 @@ void message_list::end_users() {
 // second. They meet if an answer is missing or empty. This keeps the prompt cache: no request went beyond the first
 // message, and if both are texts, its bytes are the same up to the closing quote.
 void message_list::write_joined() {
-  const auto content = [](const raw_json& m) { return walk::find(m.text(), "content"); };
-  const bool parts = std::ranges::any_of(users_, [&](const auto& m) { return walk::is_array(content(m)); });
+  const auto content = [](const json::raw_json& m) { return json::walk::find(m.text(), "content"); };
+  const bool parts = std::ranges::any_of(users_, [&](const auto& m) { return json::walk::is_array(content(m)); });
   last_ = role::user;
   body_.begin_object().member("role", "user").key("content");
   if (parts)
@@ -64,7 +64,7 @@ void message_list::write_joined() {
     if (inner.empty()) continue;
     if (!parts)
       body_.more(std::exchange(first, false) ? "" : R"(\n\n)").more(inner);
-    else if (walk::is_string(said))
+    else if (json::walk::is_string(said))
       body_.begin_object().member("type", "text").member("text", m.slice(said)).end_object();
     else
       body_.value(inner);
@@ -80,7 +80,7 @@ void message_list::write_joined() {
 void message_list::write_joined_images() {
   bool any = false;
   for (const auto& m : users_) {
-    const auto images = m.slice(inside(walk::find(m.text(), "images")));
+    const auto images = m.slice(inside(json::walk::find(m.text(), "images")));
     if (images.empty()) continue;
     if (!std::exchange(any, true)) body_.key("images").begin_array();
     body_.value(images);
@@ -88,4 +88,4 @@ void message_list::write_joined_images() {
   if (any) body_.end_array();
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 
 /// Fragments of the results of a turn. Tool messages come first, so that nothing stands between a call and its result.
 struct result_fragments {
-  raw_json tools;   ///< their tool messages, parted by commas
-  raw_json images;  ///< the user message with their images; absent if there are none
+  json::raw_json tools;   ///< their tool messages, parted by commas
+  json::raw_json images;  ///< the user message with their images; absent if there are none
 };
 
 /// Returns the fragments of the results `m`, cached under two keys; calls `make()` at the first time.
@@ -31,28 +31,28 @@ result_fragments results_once(const message& m, std::string_view key, std::strin
 class message_list {
  public:
   /// `bridges`: the server refuses a user message right behind a tool message.
-  explicit message_list(segment_writer& body, bool bridges = false) : body_(body), bridges_(bridges) {}
+  explicit message_list(json::segment_writer& body, bool bridges = false) : body_(body), bridges_(bridges) {}
   message_list(const message_list&) = delete;
   message_list& operator=(const message_list&) = delete;
 
   /// Adds a message; ignores an absent fragment. A user message has `content` (a text or a list of parts), and perhaps
   /// `images`.
-  void add(role from, raw_json fragment);
+  void add(role from, json::raw_json fragment);
   void add(result_fragments results);
   /// Ends the list. Call it once, behind the last message.
   void finish() { end_users(); }
 
  private:
-  void write(role from, const raw_json& fragment);
+  void write(role from, const json::raw_json& fragment);
   // Writes the collected user messages, before any other message and at the end.
   void end_users();
   void write_joined();
   void write_joined_images();
 
-  segment_writer& body_;
+  json::segment_writer& body_;
   bool bridges_;
   role last_ = role::system;
-  std::vector<raw_json> users_;  // consecutive user messages that are not written yet
+  std::vector<json::raw_json> users_;  // consecutive user messages that are not written yet
 };
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

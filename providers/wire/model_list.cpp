@@ -8,7 +8,7 @@
 
 #include <unordered_set>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 namespace {
 
 // Largest number of models and length of an id, more than any endpoint has. The rest is cut.
@@ -27,7 +27,7 @@ void add_query(std::string& url, std::string_view query) {
 
 std::string first_text(std::string_view object, std::initializer_list<std::string_view> keys) {
   for (const auto key : keys)
-    if (auto t = walk::text(walk::find(object, key)); !t.empty()) return t;
+    if (auto t = json::walk::text(json::walk::find(object, key)); !t.empty()) return t;
   return {};
 }
 
@@ -49,17 +49,17 @@ result<model_list> read_model_list(std::string_view body) {
 
 result<model_list> read_model_list(std::string_view body, std::string_view id_prefix) {
   const auto not_one = [] { return fail(errc::parse, "it sent no list of models"); };
-  if (check_json(body, 64) != json_scanner::fault::none) return not_one();
+  if (json::check_json(body, 64) != json::json_scanner::fault::none) return not_one();
   const auto from = body.find_first_not_of(" \t\r\n");
   if (from == std::string_view::npos) return not_one();
   body.remove_prefix(from);
-  auto elements = walk::find(body, "data");
-  if (elements.empty()) elements = walk::find(body, "models");
+  auto elements = json::walk::find(body, "data");
+  if (elements.empty()) elements = json::walk::find(body, "models");
   if (elements.empty()) elements = body;  // some compatible servers send the bare list
-  if (!walk::is_array(elements)) return not_one();
+  if (!json::walk::is_array(elements)) return not_one();
   model_list list;
   std::unordered_set<std::string> seen;
-  walk::elements(elements, [&](std::string_view e) {
+  json::walk::elements(elements, [&](std::string_view e) {
     auto id = first_text(e, {"id", "model", "name"});
     if (id.starts_with(id_prefix)) id.erase(0, id_prefix.size());
     if (id.empty() || id.size() > max_id) return;
@@ -69,11 +69,12 @@ result<model_list> read_model_list(std::string_view body, std::string_view id_pr
     }
     if (!seen.insert(id).second) return;
     auto name = first_text(e, {"display_name", "displayName"});
-    list.models.push_back({std::move(id), cut_for_people(name, 200)});
+    list.models.push_back({std::move(id), redact::cut_for_people(name, 200)});
   });
-  if (walk::find(body, "has_more") == "true" || !walk::text(walk::find(body, "nextPageToken")).empty())
+  if (json::walk::find(body, "has_more") == "true" ||
+      !json::walk::text(json::walk::find(body, "nextPageToken")).empty())
     list.more = true;
   return list;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

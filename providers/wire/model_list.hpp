@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 
 struct offered_model {
   std::string id;    ///< value for `model` of an entry
@@ -29,4 +29,4 @@ result<model_list> read_model_list(std::string_view body);
 /// Reads the same, and takes `id_prefix` off the ids, for APIs whose ids are paths.
 result<model_list> read_model_list(std::string_view body, std::string_view id_prefix);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 namespace {
 
 // Removes the blanks between values, since a model is charged for each.
@@ -20,7 +20,7 @@ std::string compact(std::string_view json) {
   out.reserve(json.size());
   const char* const end = json.data() + json.size();
   for (const char* p = byte_search::skip_blanks(json.data(), end); p != end; p = byte_search::skip_blanks(p, end)) {
-    const char* const next = *p == '"' ? json_skip::string(p, end) : p + 1;
+    const char* const next = *p == '"' ? json::json_skip::string(p, end) : p + 1;
     out.append(p, next);
     p = next;
   }
@@ -32,14 +32,15 @@ class converter {
   explicit converter(const result_rules& rules) : rules_(rules) {}
 
   void take(std::string_view item) {
-    const auto type = walk::text(walk::find(item, "type"));
+    const auto type = json::walk::text(json::walk::find(item, "type"));
     if (type == "text") {
       has_text_ = true;
-      add_line(walk::text(walk::find(item, "text")));
+      add_line(json::walk::text(json::walk::find(item, "text")));
     } else if (type == "image" || type == "audio") {
-      add_media(type, "", walk::text(walk::find(item, "mimeType")), walk::text(walk::find(item, "data")));
+      add_media(type, "", json::walk::text(json::walk::find(item, "mimeType")),
+                json::walk::text(json::walk::find(item, "data")));
     } else if (type == "resource") {
-      add_resource(walk::find(item, "resource"));
+      add_resource(json::walk::find(item, "resource"));
     } else if (type == "resource_link") {
       add_link(item);
     } else if (!type.empty()) {
@@ -48,7 +49,7 @@ class converter {
   }
 
   converted_result finish(std::string_view object, bool is_error) {
-    const auto structured = has_text_ ? std::string_view() : walk::find(object, "structuredContent");
+    const auto structured = has_text_ ? std::string_view() : json::walk::find(object, "structuredContent");
     if (!structured.empty() && structured != "null") {
       out_.structured_alone = !is_error && out_.parts.empty() && out_.beside.empty();
       add_line(compact(structured));
@@ -86,11 +87,11 @@ class converter {
   }
 
   void add_resource(std::string_view resource) {
-    const auto uri = walk::text(walk::find(resource, "uri"));
-    const auto text = walk::find(resource, "text");
-    if (walk::is_string(text)) return add_line("[resource " + uri + "]\n" + unescaped(text));
-    const auto mime = std::string(media_type(walk::text(walk::find(resource, "mimeType"))));
-    auto blob = walk::text(walk::find(resource, "blob"));
+    const auto uri = json::walk::text(json::walk::find(resource, "uri"));
+    const auto text = json::walk::find(resource, "text");
+    if (json::walk::is_string(text)) return add_line("[resource " + uri + "]\n" + json::unescaped(text));
+    const auto mime = std::string(media_type(json::walk::text(json::walk::find(resource, "mimeType"))));
+    auto blob = json::walk::text(json::walk::find(resource, "blob"));
     if (!mime.empty() && !blob.empty() && place_of(mime) != media_place::none) {
       add_line("[resource " + uri + ", " + mime + "]");
       return add_media("resource", uri.substr(uri.rfind('/') + 1), mime, std::move(blob));
@@ -99,9 +100,10 @@ class converter {
   }
 
   void add_link(std::string_view item) {
-    const auto name = walk::text(walk::find(item, "name")), mime = walk::text(walk::find(item, "mimeType"));
-    const auto about = walk::text(walk::find(item, "description"));
-    add_line("[resource link: " + name + (name.empty() ? "" : ", ") + walk::text(walk::find(item, "uri")) +
+    const auto name = json::walk::text(json::walk::find(item, "name")),
+               mime = json::walk::text(json::walk::find(item, "mimeType"));
+    const auto about = json::walk::text(json::walk::find(item, "description"));
+    add_line("[resource link: " + name + (name.empty() ? "" : ", ") + json::walk::text(json::walk::find(item, "uri")) +
              (mime.empty() ? "" : ", " + mime) + (about.empty() ? "" : ", " + about) + "]");
   }
 
@@ -152,7 +154,7 @@ std::string converted_result::text() const {
 converted_result convert_result(const tool_result_block& block, const result_rules& rules) {
   converter c(rules);
   const auto object = block.result.text();
-  walk::elements(walk::find(object, "content"), [&](std::string_view item) { c.take(item); });
+  json::walk::elements(json::walk::find(object, "content"), [&](std::string_view item) { c.take(item); });
   return c.finish(object, block.is_error);
 }
 
@@ -167,4 +169,4 @@ std::string media_beside::words(std::string_view what) const {
   return std::string(what) + " of the tool results above: " + from_;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

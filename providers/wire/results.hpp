@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 
 /// Place of a kind of media in tool results of an API.
 enum class media_place : std::uint8_t {
@@ -62,4 +62,4 @@ bool is_shown_image(std::string_view mime);
 /// Returns `mime` and the decoded size of `base64`: "audio/wav, 12 bytes".
 std::string media_words(std::string_view mime, std::string_view base64);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 namespace {
 
 constexpr int max_levels = 10;
@@ -29,7 +29,7 @@ bool is_plain_word(std::string_view keyword) {
 bool is_strict_format(std::string_view value) {
   constexpr std::array<std::string_view, 10> known{"date-time", "date", "time", "duration", "email",
                                                    "hostname",  "uri",  "ipv4", "ipv6",     "uuid"};
-  return is_among(walk::text(value), known);
+  return is_among(json::walk::text(value), known);
 }
 
 // Returns true for patterns without look-around (`(?=`), named groups and back references (`\1`).
@@ -47,10 +47,10 @@ class strict_judge {
   explicit strict_judge(strict_rules rules) : anthropic_(rules == strict_rules::anthropic) {}
 
   bool fits(std::string_view schema, int level) {
-    if (!walk::is_object(schema) || level > max_levels) return false;
+    if (!json::walk::is_object(schema) || level > max_levels) return false;
     bool fine = true, array = false, object = false, typed = false, alone = true;
     std::string_view reference, properties, required, additional, items;
-    walk::members(schema, [&](std::string_view key, std::string_view value) {
+    json::walk::members(schema, [&](std::string_view key, std::string_view value) {
       alone = alone && key == "$ref";
       if (key == "$ref") {
         reference = value;
@@ -71,7 +71,7 @@ class strict_judge {
         fine = fine && all_fit(value, level);
         --definitions_;
       } else if (key == "anyOf") {
-        walk::elements(value, [&](std::string_view s) {
+        json::walk::elements(value, [&](std::string_view s) {
           typed = true;
           fine = fine && fits(s, level);
         });
@@ -89,17 +89,17 @@ class strict_judge {
 
  private:
   bool all_fit(std::string_view map, int level) {
-    bool fine = walk::is_object(map);
-    walk::members(map, [&](std::string_view, std::string_view s) { fine = fine && fits(s, level); });
+    bool fine = json::walk::is_object(map);
+    json::walk::members(map, [&](std::string_view, std::string_view s) { fine = fine && fits(s, level); });
     return fine;
   }
 
   // Returns true if each property is required.
   static bool complete(std::string_view properties, std::string_view required) {
     std::vector<std::string> names;
-    walk::elements(required, [&](std::string_view name) { names.push_back(walk::text(name)); });
+    json::walk::elements(required, [&](std::string_view name) { names.push_back(json::walk::text(name)); });
     bool fine = true;
-    walk::members(properties, [&](std::string_view key, std::string_view) {
+    json::walk::members(properties, [&](std::string_view key, std::string_view) {
       fine = fine && std::ranges::find(names, key) != names.end();
     });
     return fine;
@@ -108,7 +108,7 @@ class strict_judge {
   // Returns true if strict mode accepts the reference. Anthropic refuses recursive definitions, so for it a definition
   // must not refer to another one.
   bool leads_on(std::string_view reference) const {
-    const auto to = walk::text(reference);
+    const auto to = json::walk::text(reference);
     return (to.starts_with("#/$defs/") || to.starts_with("#/definitions/")) && !(anthropic_ && definitions_ > 0);
   }
 
@@ -116,7 +116,7 @@ class strict_judge {
   bool takes(std::string_view key, std::string_view value) const {
     if (key == "format") return is_strict_format(value);
     if (anthropic_) return key == "minItems" && (value == "0" || value == "1");
-    if (key == "pattern") return is_plain_pattern(walk::text(value));
+    if (key == "pattern") return is_plain_pattern(json::walk::text(value));
     constexpr std::array<std::string_view, 8> openai{"$schema",          "minimum",    "maximum",  "exclusiveMinimum",
                                                      "exclusiveMaximum", "multipleOf", "minItems", "maxItems"};
     return is_among(key, openai);
@@ -129,8 +129,8 @@ class strict_judge {
 }  // namespace
 
 bool is_strict_schema(std::string_view schema, strict_rules rules) {
-  return walk::find(schema, "type") == "\"object\"" && walk::find(schema, "anyOf").empty() &&
+  return json::walk::find(schema, "type") == "\"object\"" && json::walk::find(schema, "anyOf").empty() &&
          strict_judge(rules).fits(schema, 1);
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

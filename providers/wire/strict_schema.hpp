@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 
 /// Demands of strict mode, by the API that makes them.
 enum class strict_rules : std::uint8_t { openai, anthropic };
@@ -14,4 +14,4 @@ enum class strict_rules : std::uint8_t { openai, anthropic };
 /// schema fails the whole request, so doubts give false.
 bool is_strict_schema(std::string_view schema, strict_rules rules);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 namespace {
 
 // Returns true if the inside of a string token ends in the escape of a high surrogate, whose low half may come next.
@@ -34,8 +34,8 @@ std::string_view string_joiner::take(std::string_view token) {
     all.resize(all.size() - 6);
   }
   all += '"';
-  text_ = unescaped(all);
+  text_ = json::unescaped(all);
   return text_;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 
 /// Unescapes string tokens one after another. A surrogate pair may be split between two tokens (emoji of some servers).
 class string_joiner {
@@ -17,4 +17,4 @@ class string_joiner {
   std::string text_;
 };
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

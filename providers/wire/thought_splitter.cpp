@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 namespace {
 
 constexpr std::string_view open_mark = "<think>", close_mark = "</think>";
@@ -51,4 +51,4 @@ thought_splitter::pieces thought_splitter::split(bool last) {
   return out;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 
 class thought_splitter {
  public:
@@ -28,4 +28,4 @@ class thought_splitter {
   std::string held_;
 };
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 namespace {
 
 // Returns the member strict of a tool, if it is sent.
@@ -25,17 +25,18 @@ std::optional<bool> strictness(const tool_form& form, const tool_definition& too
   return std::nullopt;
 }
 
-raw_json encode_tool(const tool_form& form, const tool_definition& tool, std::optional<bool> strict,
-                     bool takes_strict) {
+json::raw_json encode_tool(const tool_form& form, const tool_definition& tool, std::optional<bool> strict,
+                           bool takes_strict) {
   std::string out;
   out.reserve(256 + tool.name.size() + tool.description.size() + tool.schema.text().size());
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object();
   if (form.shape != tool_shape::plain) w.member("type", "function");
   if (form.shape == tool_shape::nested) w.key("function").begin_object();
   w.member("name", tool.name);
   if (!tool.description.empty() || form.empty_description) w.member("description", tool.description);
-  w.member(form.schema, tool.schema.empty() ? raw_json::literal(R"({"type":"object","properties":{}})") : tool.schema);
+  w.member(form.schema,
+           tool.schema.empty() ? json::raw_json::literal(R"({"type":"object","properties":{}})") : tool.schema);
   w.given("strict", strictness(form, tool, strict, takes_strict));
   if (form.shape == tool_shape::nested) w.end_object();
   w.end_object();
@@ -44,14 +45,14 @@ raw_json encode_tool(const tool_form& form, const tool_definition& tool, std::op
 
 }  // namespace
 
-raw_json tool_list(const tool_form& form, const tool_set& set, std::optional<bool> strict, bool takes_strict) {
+json::raw_json tool_list(const tool_form& form, const tool_set& set, std::optional<bool> strict, bool takes_strict) {
   const auto key = std::string(form.name) +
                    (!strict   ? ""
                     : *strict ? "/strict"
                               : "/lax") +
                    (takes_strict ? "/own" : "");
   return encoded_once(set, key, [&] {
-    std::vector<raw_json> tools;
+    std::vector<json::raw_json> tools;
     tools.reserve(set.tools.size());
     std::size_t size = 2;  // reserve the size first, because growing a large list copies it
     for (const auto& tool : set.tools) {
@@ -61,12 +62,12 @@ raw_json tool_list(const tool_form& form, const tool_set& set, std::optional<boo
     }
     byte_buffer out;
     out.reserve(size);
-    basic_json_writer<byte_buffer> w(out);
+    json::basic_json_writer<byte_buffer> w(out);
     w.begin_array();
     for (const auto& tool : tools) w.value(tool);
     w.end_array();
-    return raw_json::whole(out.take());
+    return json::raw_json::whole(out.take());
   });
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::wire {
 
 /// Use of the member `strict` of a tool.
 enum class strict_mark : std::uint8_t {
@@ -38,7 +38,7 @@ struct tool_form {
 /// Returns the tools of `set` as a JSON array. The array is cached with `set`, each tool with its definition. `strict`:
 /// the configured switch; if unset, the mark is sent only where the API would guess. Only tools that fit strict mode
 /// are marked. `takes_strict` (true for strict_mark::always): tool_definition::strict overrides the switch.
-raw_json tool_list(const tool_form& form, const tool_set& set, std::optional<bool> strict = std::nullopt,
-                   bool takes_strict = false);
+json::raw_json tool_list(const tool_form& form, const tool_set& set, std::optional<bool> strict = std::nullopt,
+                         bool takes_strict = false);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::wire

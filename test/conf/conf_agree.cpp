@@ -21,7 +21,7 @@ void judge(const std::string& name, const std::string& text) {
   for (const auto& e : made.errors) {
     if (!first) out += ", ";
     first = false;
-    out += mcpbx::json_quoted(e.text());
+    out += mcpbx::json::json_quoted(e.text());
   }
   std::puts((out + "]}").c_str());
 }
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   for (std::string line; std::getline(corpus, line);) {
     ++number;
     if (line.empty()) continue;
-    const auto document = mcpbx::raw_json::parse(line);
+    const auto document = mcpbx::json::raw_json::parse(line);
     const auto text = document ? document->as_string() : std::nullopt;
     if (!text) {
       std::fprintf(stderr, "conf_agree: line %d of %s is no JSON string: write each document as one\n", number,

@@ -9,6 +9,9 @@
 #include <array>
 
 using namespace mcpbx::conf;
+using namespace mcpbx::conf::documents;
+using namespace mcpbx::conf::loop;
+using namespace mcpbx::conf::model;
 
 namespace {
 

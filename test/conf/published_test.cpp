@@ -16,6 +16,9 @@
 #include <utility>
 
 using namespace mcpbx::conf;
+using namespace mcpbx::conf::documents;
+using namespace mcpbx::conf::loop;
+using namespace mcpbx::conf::model;
 
 namespace {
 
@@ -156,7 +159,7 @@ TEST_CASE("docs/configuration.md: every key with its words and its range is expl
 
 TEST_CASE("README: the words of `api`, to which an error refers, are there") {
   const auto text = content("README.md");
-  for (const auto w : words_of<model_api>) {
+  for (const auto w : loop::words_of<model_api>) {
     CAPTURE(w);
     CHECK(text.find("`" + std::string(w) + "`") != text.npos);
   }

@@ -21,7 +21,7 @@ class constant_secrets final : public mcpbx::auth::secret_source {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace mcpbx::auth;
-  using kind = authorization::step::kind;
+  using kind = mcpbx::auth::flow::authorization::step::kind;
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   const auto piece = [&] {
     const auto end = std::min(rest.find('\0'), rest.size());
@@ -30,15 +30,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return std::string(taken);
   };
   constant_secrets secrets;
-  authorization::options o{.server = "fuzz", .server_url = "https://mcp.example/mcp"};
+  mcpbx::auth::flow::authorization::options o{.server = "fuzz", .server_url = "https://mcp.example/mcp"};
   if (!rest.empty() && rest.front() >= 1 && rest.front() <= 3) {
-    o.kind = static_cast<grant_kind>(rest.front());
+    o.kind = static_cast<mcpbx::auth::flow::grant_kind>(rest.front());
     rest.remove_prefix(1);
     o.client_id = "fuzz";
-    o.assertion = mcpbx::secret(o.kind == grant_kind::workload ? piece() : "e30.e30.c2ln");
+    o.assertion = mcpbx::redact::secret(o.kind == mcpbx::auth::flow::grant_kind::workload ? piece() : "e30.e30.c2ln");
     o.provider.token_url = "https://idp.example/token";
   }
-  authorization flow(std::move(o), secrets);
+  mcpbx::auth::flow::authorization flow(std::move(o), secrets);
   for (int i = 0; i < 100; ++i) switch (flow.now().type) {
       case kind::fetch: {
         const std::string text = piece();
@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         flow.listening("http://127.0.0.1:1/callback");
         break;
       case kind::browse:
-        if (flow.redirected(piece(), 1'000) == redirect_answer::kind::not_ours) return 0;
+        if (flow.redirected(piece(), 1'000) == mcpbx::auth::redirect_answer::kind::not_ours) return 0;
         break;
       case kind::finished:
         if (flow.granted().issuer != flow.issuer() || flow.granted().access_token.empty()) std::abort();

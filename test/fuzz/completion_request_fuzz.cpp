@@ -3,5 +3,5 @@
 #include "test/fuzz/dialect_fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  return mcpbx::test::fuzz_dialect(data, size, mcpbx::daemon::read_completion);
+  return mcpbx::test::fuzz_dialect(data, size, mcpbx::daemon::completions::read_completion);
 }

@@ -35,11 +35,12 @@ void check(const mcpbx::conf::loaded& made) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace mcpbx::conf;
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const environment env;
-  const std::array one{source_text{"a.json", text}};
-  check(load(one, env));
+  const mcpbx::conf::environment env;
+  const std::array one{mcpbx::conf::source_text{"a.json", text}};
+  check(mcpbx::conf::load(one, env));
   // The same bytes cut in two are a file and its drop-in.
-  const std::array two{source_text{"a.json", text.substr(0, size / 2)}, source_text{"b.json", text.substr(size / 2)}};
-  check(load(two, env));
+  const std::array two{mcpbx::conf::source_text{"a.json", text.substr(0, size / 2)},
+                       mcpbx::conf::source_text{"b.json", text.substr(size / 2)}};
+  check(mcpbx::conf::load(two, env));
   return 0;
 }

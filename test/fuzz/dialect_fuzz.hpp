@@ -18,16 +18,16 @@ inline void require(bool holds) {
 
 template <class Read>
 int fuzz_dialect(const std::uint8_t* data, std::size_t size, Read&& read) {
-  const auto json = raw_json::parse({reinterpret_cast<const char*>(data), size});
+  const auto json = json::raw_json::parse({reinterpret_cast<const char*>(data), size});
   if (!json) return 0;
-  static const daemon::chat_defaults defaults;
+  static const daemon::chat::chat_defaults defaults;
   const auto request = read(*json, defaults);
   if (!request) {
     require(request.error().status >= 400 && !request.error().message.empty() && !request.error().param.empty());
     return 0;
   }
   require(!request->run.messages.empty());
-  require(request->run.limits.approve != daemon::approval_mode::ask);
+  require(request->run.limits.approve != daemon::stored::approval_mode::ask);
   const auto again = read(*json, defaults);
   require(again && again->conversation == request->conversation &&
           again->conversation_before == request->conversation_before);

@@ -13,6 +13,10 @@
 namespace {
 
 using namespace mcpbx::conf;
+using namespace mcpbx::conf::documents;
+using namespace mcpbx::conf::imports;
+using namespace mcpbx::conf::install;
+using namespace mcpbx::conf::programs;
 
 void require(bool holds) {
   if (!holds) std::abort();

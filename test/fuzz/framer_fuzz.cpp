@@ -14,9 +14,9 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-std::string read(std::string_view text, const mcpbx::mcp::line_framer::options& options, std::size_t step) {
+std::string read(std::string_view text, const mcpbx::mcp::rpc::line_framer::options& options, std::size_t step) {
   mcpbx::test::recorded_lines sink;
-  mcpbx::mcp::line_framer framer(options);
+  mcpbx::mcp::rpc::line_framer framer(options);
   for (std::size_t at = 0; at < text.size(); at += step) {
     mcpbx::test::feed_from_room(framer, text.substr(at, step), sink);
     require(framer.held() <= options.max_message_bytes);
@@ -31,7 +31,7 @@ std::string read(std::string_view text, const mcpbx::mcp::line_framer::options& 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
-  mcpbx::mcp::line_framer::options options;
+  mcpbx::mcp::rpc::line_framer::options options;
   options.repair_utf8 = data[0] >= 128;
   options.max_message_bytes = data[0] % 128 < 64 ? 4096 : 40;
   options.keep_deep_answers = options.repair_utf8 && data[1] >= 128;

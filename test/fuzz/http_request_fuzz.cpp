@@ -9,7 +9,7 @@
 
 namespace {
 
-using mcpbx::http::request_parser;
+using mcpbx::http::servers::request_parser;
 
 constexpr request_parser::limits limits{.head = 512, .body = 256};
 

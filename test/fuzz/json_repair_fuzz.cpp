@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!repaired) return 0;
   // Its text is JSON wherever the input was UTF-8.
   if (mcpbx::valid_utf8_prefix(text) != text.size()) return 0;
-  const auto value = mcpbx::raw_json::parse(repaired->text, mcpbx::providers::max_repaired_depth + 1);
+  const auto value = mcpbx::json::raw_json::parse(repaired->text, mcpbx::providers::max_repaired_depth + 1);
   if (!value || !value->is_object()) std::abort();
   const auto again = mcpbx::providers::repair_json(repaired->text);
   if (!again || again->text != repaired->text || !again->repairs.empty()) std::abort();

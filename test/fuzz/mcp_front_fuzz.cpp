@@ -14,6 +14,7 @@
 namespace {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -30,33 +31,36 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size > 8192) return 0;
   const std::size_t before = byte_account::total();
   {
-    http::request_parser parser({.head = 4096, .body = 8192});
+    mcpbx::http::servers::request_parser parser({.head = 4096, .body = 8192});
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     std::size_t at = 0;
-    auto verdict = http::request_parser::verdict::need_more;
+    auto verdict = mcpbx::http::servers::request_parser::verdict::need_more;
     do {
       std::size_t used = 0;
       verdict = parser.put(text.substr(at), used);
       at += used;
-    } while (verdict == http::request_parser::verdict::head);
-    if (verdict != http::request_parser::verdict::done) return 0;
+    } while (verdict == mcpbx::http::servers::request_parser::verdict::head);
+    if (verdict != mcpbx::http::servers::request_parser::verdict::done) return 0;
     const auto head = parser.take_head();
-    daemon::accepts(head.headers, "text/event-stream");
-    daemon::prefers_stream(head.headers);
-    const auto posted = daemon::read_post(head, parser.take_body(), 64);
+    mcpbx::daemon::mcp_door::accepts(head.headers, "text/event-stream");
+    mcpbx::daemon::mcp_door::prefers_stream(head.headers);
+    const auto posted = mcpbx::daemon::mcp_door::read_post(head, parser.take_body(), 64);
     if (!posted) {
       require(posted.error().status == 400 && posted.error().error.code < 0 && !posted.error().error.message.empty());
-      require(raw_json::parse(daemon::refusal_answer(posted.error()).body).has_value());
+      require(raw_json::parse(mcpbx::daemon::mcp_door::refusal_answer(posted.error()).body).has_value());
       return 0;
     }
-    require(posted->modern || daemon::revision_in(head) != daemon::named_revision::modern);
-    if (!posted->modern || posted->m.type != mcp::message::kind::request) return 0;
-    const auto wrong = daemon::check_modern_headers(head.headers, posted->m, posted->revision, definition);
-    require(!wrong || wrong->code == mcp::mcp_code::header_mismatch);
+    require(posted->modern ||
+            mcpbx::daemon::mcp_door::revision_in(head) != mcpbx::daemon::mcp_door::named_revision::modern);
+    if (!posted->modern || posted->m.type != mcpbx::mcp::rpc::message::kind::request) return 0;
+    const auto wrong =
+        mcpbx::daemon::mcp_door::check_modern_headers(head.headers, posted->m, posted->revision, definition);
+    require(!wrong || wrong->code == mcpbx::mcp::protocol::mcp_code::header_mismatch);
     require(wrong.has_value() ==
-            daemon::check_modern_headers(head.headers, posted->m, posted->revision, definition).has_value());
+            mcpbx::daemon::mcp_door::check_modern_headers(head.headers, posted->m, posted->revision, definition)
+                .has_value());
     // Without any header nothing of a modern request passes.
-    require(daemon::check_modern_headers({}, posted->m, posted->revision, definition).has_value());
+    require(mcpbx::daemon::mcp_door::check_modern_headers({}, posted->m, posted->revision, definition).has_value());
   }
   require(byte_account::total() == before);
   return 0;

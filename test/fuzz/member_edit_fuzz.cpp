@@ -9,8 +9,8 @@
 
 namespace {
 
-using mcpbx::raw_json;
-using mcpbx::raw_object;
+using mcpbx::json::raw_json;
+using mcpbx::json::raw_object;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -25,12 +25,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const raw_json unchecked = raw_json::own(text);
   auto any = raw_object::open(unchecked, {"a", "b"});
-  const auto read = read_members(unchecked, {"a", "b"});
+  const auto read = mcpbx::json::read_members(unchecked, {"a", "b"});
   require(any.has_value() == read.has_value());
   if (read) require((*read)[0].text() == any->find("a").text() && (*read)[1].text() == any->find("b").text());
-  (void)find_member(unchecked, "a");
-  for_each_element(unchecked, [](const raw_json&) { return true; });
-  (void)mcpbx::unescaped(text);
+  (void)mcpbx::json::find_member(unchecked, "a");
+  mcpbx::json::for_each_element(unchecked, [](const raw_json&) { return true; });
+  (void)mcpbx::json::unescaped(text);
 
   const auto checked = raw_json::parse(text);
   if (!checked || !checked->is_object()) return 0;
@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     object->set(key, raw_json::literal("[true]"));
 
   const std::string result = object->build().str();
-  require(mcpbx::check_json(result, 256) == mcpbx::json_scanner::fault::none);
+  require(mcpbx::json::check_json(result, 256) == mcpbx::json::json_scanner::fault::none);
   require(object->json().text() == result);
   const auto again = raw_object::open(raw_json::own(result));
   require(again.has_value());

@@ -7,10 +7,10 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto read = mcpbx::daemon::record_from(text);
+  const auto read = mcpbx::daemon::stored::record_from(text);
   if (!read) return 0;
-  const auto written = mcpbx::daemon::to_text(*read);
-  const auto again = mcpbx::daemon::record_from(written);
-  if (!again || mcpbx::daemon::to_text(*again) != written) std::abort();
+  const auto written = mcpbx::daemon::stored::to_text(*read);
+  const auto again = mcpbx::daemon::stored::record_from(written);
+  if (!again || mcpbx::daemon::stored::to_text(*again) != written) std::abort();
   return 0;
 }

@@ -8,8 +8,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace mcpbx::providers;
   const auto read = replay::recording::read({reinterpret_cast<const char*>(data), size});
   if (!read) return 0;
-  model_request request;
-  request.messages = {user_message("q")};
+  mcpbx::providers::model_request request;
+  request.messages = {mcpbx::providers::user_message("q")};
   (void)read->find(request);
   return 0;
 }

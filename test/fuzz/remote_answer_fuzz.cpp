@@ -12,7 +12,9 @@
 
 namespace {
 
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::protocol;
+using namespace mcpbx::mcp::remote;
+using namespace mcpbx::mcp::rpc;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -58,6 +60,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(to->starts_with("https://tools.example:443/"));
   const std::string text = header_text(body);
   for (const char c : text) require((c >= 0x20 && c <= 0x7E) || c == '\t');
-  if (const auto schema = mcpbx::raw_json::parse(body)) static_cast<void>(read_header_params(*schema));
+  if (const auto schema = mcpbx::json::raw_json::parse(body)) static_cast<void>(read_header_params(*schema));
   return 0;
 }

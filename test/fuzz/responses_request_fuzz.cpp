@@ -5,10 +5,12 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace mcpbx;
   // One id is known, so that references are followed.
-  const daemon::item_source items = [](std::string_view id) {
-    return id == "i" ? raw_json::literal(R"({"type":"message","role":"assistant","content":"x"})") : raw_json();
+  const mcpbx::daemon::responses::item_source items = [](std::string_view id) {
+    return id == "i" ? mcpbx::json::raw_json::literal(R"({"type":"message","role":"assistant","content":"x"})")
+                     : mcpbx::json::raw_json();
   };
-  return test::fuzz_dialect(data, size, [&](const raw_json& json, const daemon::chat_defaults& defaults) {
-    return daemon::read_response_request(json, defaults, items);
-  });
+  return test::fuzz_dialect(data, size,
+                            [&](const mcpbx::json::raw_json& json, const mcpbx::daemon::chat::chat_defaults& defaults) {
+                              return mcpbx::daemon::responses::read_response_request(json, defaults, items);
+                            });
 }

@@ -22,10 +22,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool tolerant = data[0] >= 128;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
 
-  mcpbx::json_scanner whole({.max_depth = 256, .tolerate_invalid_utf8 = tolerant});
+  mcpbx::json::json_scanner whole({.max_depth = 256, .tolerate_invalid_utf8 = tolerant});
   whole.feed(text);
   whole.finish();
-  mcpbx::json_scanner cut({.max_depth = 256, .tolerate_invalid_utf8 = tolerant});
+  mcpbx::json::json_scanner cut({.max_depth = 256, .tolerate_invalid_utf8 = tolerant});
   for (std::size_t at = 0; at < text.size(); at += step) cut.feed(text.substr(at, step));
   cut.finish();
 
@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string repaired = mcpbx::repaired_utf8(text, replaced);
     require(whole.saw_invalid_utf8() == (replaced > 0));
     require(mcpbx::test::full_parser_agrees(repaired, true));
-  } else if (!tolerant && whole.fault_kind() != mcpbx::json_scanner::fault::depth) {
+  } else if (!tolerant && whole.fault_kind() != mcpbx::json::json_scanner::fault::depth) {
     require(mcpbx::test::full_parser_agrees(std::string(text), false));
   }
   return 0;

@@ -15,7 +15,12 @@
 namespace {
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::catalogs;
+using namespace mcpbx::mcp::clients;
+using namespace mcpbx::mcp::protocol;
+using namespace mcpbx::mcp::rpc;
+using namespace mcpbx::mcp::session;
 
 void require(bool holds) {
   if (!holds) std::abort();

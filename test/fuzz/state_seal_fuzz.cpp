@@ -18,7 +18,7 @@ void require(bool holds) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // The input is any bytes, line breaks included. It stands alone, behind our mark, and as a change of a genuine text.
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  static mcpbx::mcp::state_seal seal;
+  static mcpbx::mcp::seal::state_seal seal;
   static const std::string genuine = seal.close("held call").value();
   static const std::size_t mark = genuine.rfind('.') + 1;
   require(!seal.open(text));
@@ -29,8 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool same = at == static_cast<char>(data[1]);
   at = static_cast<char>(data[1]);
   require(seal.open(changed).has_value() == same);
-  require(mcpbx::mcp::state_seal::has_form(genuine));
-  const auto closed = seal.close(text.substr(0, mcpbx::mcp::state_seal::most_bytes));
-  require(closed && seal.open(*closed) == text.substr(0, mcpbx::mcp::state_seal::most_bytes));
+  require(mcpbx::mcp::seal::state_seal::has_form(genuine));
+  const auto closed = seal.close(text.substr(0, mcpbx::mcp::seal::state_seal::most_bytes));
+  require(closed && seal.open(*closed) == text.substr(0, mcpbx::mcp::seal::state_seal::most_bytes));
   return 0;
 }

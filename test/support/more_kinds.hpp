@@ -13,10 +13,10 @@ namespace mcpbx::test {
 
 /// Wants a key in `Member` and nothing else.
 template <const char* Member>
-result<mcp::feature_item> read_keyed(raw_json definition) {
-  auto key = find_member(definition, Member).as_string();
+result<mcp::protocol::feature_item> read_keyed(json::raw_json definition) {
+  auto key = json::find_member(definition, Member).as_string();
   if (!key) return fail(errc::protocol, std::string(Member) + " must be a string");
-  mcp::feature_item item;
+  mcp::protocol::feature_item item;
   item.key = std::move(*key);
   item.definition = std::move(definition);
   return item;
@@ -24,44 +24,44 @@ result<mcp::feature_item> read_keyed(raw_json definition) {
 
 inline constexpr char name_member[] = "name", uri_member[] = "uri", template_member[] = "uriTemplate";
 
-inline mcp::feature_table more_kinds() {
-  static const std::array rows = {mcp::tool_kind(),
-                                  mcp::feature_kind{.id = mcp::kind_id{1},
-                                                    .capability = "notes",
-                                                    .list_method = "notes/list",
-                                                    .member = "notes",
-                                                    .changed = "notifications/notes/list_changed",
-                                                    .listen_member = "notesListChanged",
-                                                    .noun = "note",
-                                                    .key_member = name_member,
-                                                    .keys = mcp::key_rule::prefixed,
-                                                    .read = read_keyed<name_member>},
-                                  mcp::feature_kind{.id = mcp::kind_id{2},
-                                                    .capability = "pages",
-                                                    .list_method = "pages/list",
-                                                    .member = "pages",
-                                                    .changed = "notifications/pages/list_changed",
-                                                    .listen_member = "pagesListChanged",
-                                                    .noun = "page",
-                                                    .key_member = uri_member,
-                                                    .keys = mcp::key_rule::as_it_is,
-                                                    .read = read_keyed<uri_member>},
-                                  mcp::feature_kind{.id = mcp::kind_id{3},
-                                                    .capability = "pages",
-                                                    .list_method = "pages/templates/list",
-                                                    .member = "pageTemplates",
-                                                    .changed = "notifications/pages/list_changed",
-                                                    .listen_member = "pagesListChanged",
-                                                    .noun = "page template",
-                                                    .key_member = template_member,
-                                                    .keys = mcp::key_rule::as_it_is,
-                                                    .read = read_keyed<template_member>}};
+inline mcp::protocol::feature_table more_kinds() {
+  static const std::array rows = {mcp::protocol::tool_kind(),
+                                  mcp::protocol::feature_kind{.id = mcp::protocol::kind_id{1},
+                                                              .capability = "notes",
+                                                              .list_method = "notes/list",
+                                                              .member = "notes",
+                                                              .changed = "notifications/notes/list_changed",
+                                                              .listen_member = "notesListChanged",
+                                                              .noun = "note",
+                                                              .key_member = name_member,
+                                                              .keys = mcp::protocol::key_rule::prefixed,
+                                                              .read = read_keyed<name_member>},
+                                  mcp::protocol::feature_kind{.id = mcp::protocol::kind_id{2},
+                                                              .capability = "pages",
+                                                              .list_method = "pages/list",
+                                                              .member = "pages",
+                                                              .changed = "notifications/pages/list_changed",
+                                                              .listen_member = "pagesListChanged",
+                                                              .noun = "page",
+                                                              .key_member = uri_member,
+                                                              .keys = mcp::protocol::key_rule::as_it_is,
+                                                              .read = read_keyed<uri_member>},
+                                  mcp::protocol::feature_kind{.id = mcp::protocol::kind_id{3},
+                                                              .capability = "pages",
+                                                              .list_method = "pages/templates/list",
+                                                              .member = "pageTemplates",
+                                                              .changed = "notifications/pages/list_changed",
+                                                              .listen_member = "pagesListChanged",
+                                                              .noun = "page template",
+                                                              .key_member = template_member,
+                                                              .keys = mcp::protocol::key_rule::as_it_is,
+                                                              .read = read_keyed<template_member>}};
   return rows;
 }
-inline const mcp::feature_kind& notes_kind() {
+inline const mcp::protocol::feature_kind& notes_kind() {
   return more_kinds()[1];
 }
-inline const mcp::feature_kind& pages_kind() {
+inline const mcp::protocol::feature_kind& pages_kind() {
   return more_kinds()[2];
 }
 

@@ -22,7 +22,7 @@ namespace mcpbx::test {
 
 class scripted_process;
 /// Reaction of a server to one message.
-using script = std::function<void(scripted_process&, const mcp::message&)>;
+using script = std::function<void(scripted_process&, const mcp::rpc::message&)>;
 
 /// Runs work in later turns, in order.
 class turn_queue : public std::enable_shared_from_this<turn_queue> {
@@ -52,10 +52,11 @@ class turn_queue : public std::enable_shared_from_this<turn_queue> {
 /// One process from its own point of view. Stays after its end, for the test to look at.
 class scripted_process : public std::enable_shared_from_this<scripted_process> {
  public:
-  scripted_process(std::shared_ptr<turn_queue> turns, mcp::process_spec s, pid_t p, mcp::process_events& events)
+  scripted_process(std::shared_ptr<turn_queue> turns, mcp::process::process_spec s, pid_t p,
+                   mcp::process::process_events& events)
       : spec(std::move(s)), pid(p), turns_(std::move(turns)), events_(&events), framer_({.repair_utf8 = true}) {}
 
-  mcp::process_spec spec;
+  mcp::process::process_spec spec;
   pid_t pid;
   script on_message;                      ///< the server's part
   std::function<void()> on_stdin_closed;  ///< instead of exiting with status 0
@@ -83,33 +84,33 @@ class scripted_process : public std::enable_shared_from_this<scripted_process> {
   /// It ends; what it said before is delivered first.
   void exit(int status) { end({false, status}); }
   void die(int signal_number) { end({true, signal_number}); }
-  void answer(const mcp::message& request, std::string_view result) {
+  void answer(const mcp::rpc::message& request, std::string_view result) {
     say("{\"jsonrpc\":\"2.0\",\"id\":" + std::string(request.id.token()) + ",\"result\":" + std::string(result) + "}");
   }
-  void refuse(const mcp::message& request, int code, std::string_view text, std::string_view data = {}) {
+  void refuse(const mcp::rpc::message& request, int code, std::string_view text, std::string_view data = {}) {
     say("{\"jsonrpc\":\"2.0\",\"id\":" + std::string(request.id.token()) +
-        ",\"error\":{\"code\":" + std::to_string(code) + ",\"message\":" + json_quoted(text) +
+        ",\"error\":{\"code\":" + std::to_string(code) + ",\"message\":" + json::json_quoted(text) +
         (data.empty() ? "" : ",\"data\":" + std::string(data)) + "}}");
   }
   /// Counts the received messages with this method.
   int count(std::string_view method) const {
     int n = 0;
     for (const auto& line : received)
-      if (auto m = mcp::parse_message(raw_json::own(line)); m && m->method() == method) ++n;
+      if (auto m = mcp::rpc::parse_message(json::raw_json::own(line)); m && m->method() == method) ++n;
     return n;
   }
   /// Returns the last received message with this method, or "".
   std::string last(std::string_view method) const {
     for (auto line = received.rbegin(); line != received.rend(); ++line)
-      if (auto m = mcp::parse_message(raw_json::own(*line)); m && m->method() == method) return *line;
+      if (auto m = mcp::rpc::parse_message(json::raw_json::own(*line)); m && m->method() == method) return *line;
     return {};
   }
 
   // The other side (connection and handle).
-  void spawned(std::unique_ptr<mcp::transport> connection) {
+  void spawned(std::unique_ptr<mcp::transports::transport> connection) {
     if (events_) events_->on_spawned(pid, std::move(connection));
   }
-  void connect(mcp::transport_events& events) { connection_events_ = &events; }
+  void connect(mcp::transports::transport_events& events) { connection_events_ = &events; }
   void disconnect() {
     connection_events_ = nullptr;
     connection_gone = true;
@@ -156,7 +157,7 @@ class scripted_process : public std::enable_shared_from_this<scripted_process> {
     for (auto& line : std::exchange(unsent_, {})) {
       if (exited) return;
       received.push_back(line);
-      auto m = mcp::parse_message(raw_json::own(line));
+      auto m = mcp::rpc::parse_message(json::raw_json::own(line));
       if (m && on_message) on_message(*this, *m);
     }
     const bool had = std::exchange(unsent_bytes_, 0) != 0;
@@ -167,7 +168,7 @@ class scripted_process : public std::enable_shared_from_this<scripted_process> {
     framer_.finish(*connection_events_);
     if (connection_events_) connection_events_->on_closed({errc::unavailable, "the other side closed the connection"});
   }
-  void end(mcp::process_exit how) {
+  void end(mcp::process::process_exit how) {
     turn([this, how] {
       if (std::exchange(exited, true)) return;
       end_stdout();
@@ -178,16 +179,16 @@ class scripted_process : public std::enable_shared_from_this<scripted_process> {
   }
 
   std::shared_ptr<turn_queue> turns_;
-  mcp::process_events* events_;
-  mcp::transport_events* connection_events_ = nullptr;
-  mcp::line_framer framer_;
+  mcp::process::process_events* events_;
+  mcp::transports::transport_events* connection_events_ = nullptr;
+  mcp::rpc::line_framer framer_;
   std::vector<std::string> unsent_;
   std::size_t unsent_bytes_ = 0;
   bool stdout_closed_ = false;
 };
 
 /// Launches scripts: for each name the next one in line, the last one for ever.
-class scripted_launcher final : public mcp::process_launcher {
+class scripted_launcher final : public mcp::process::process_launcher {
  public:
   using setup = std::function<void(scripted_process&)>;
   explicit scripted_launcher(manual_time& time) : turns_(std::make_shared<turn_queue>(time)) {}
@@ -219,7 +220,8 @@ class scripted_launcher final : public mcp::process_launcher {
     return n;
   }
 
-  std::unique_ptr<mcp::server_process> launch(mcp::process_spec spec, mcp::process_events& events) override {
+  std::unique_ptr<mcp::process::server_process> launch(mcp::process::process_spec spec,
+                                                       mcp::process::process_events& events) override {
     ++attempts;
     const auto dropped = std::make_shared<bool>(false);
     if (!spawn_failure.empty()) {
@@ -244,7 +246,7 @@ class scripted_launcher final : public mcp::process_launcher {
   }
 
  private:
-  class handle final : public mcp::server_process {
+  class handle final : public mcp::process::server_process {
    public:
     handle(std::shared_ptr<scripted_process> p, std::shared_ptr<bool> dropped)
         : process_(std::move(p)), dropped_(std::move(dropped)) {}
@@ -263,14 +265,14 @@ class scripted_launcher final : public mcp::process_launcher {
     std::shared_ptr<bool> dropped_;
   };
 
-  class connection final : public mcp::transport {
+  class connection final : public mcp::transports::transport {
    public:
     explicit connection(std::shared_ptr<scripted_process> p) : process_(std::move(p)) {}
     ~connection() override { connection::close(); }
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
-    void start(mcp::transport_events& events) override { process_->connect(events); }
-    void send(const segments& text, mcp::outgoing) override { process_->take(text.str()); }
+    void start(mcp::transports::transport_events& events) override { process_->connect(events); }
+    void send(const json::segments& text, mcp::rpc::outgoing) override { process_->take(text.str()); }
     std::size_t unsent() const noexcept override { return process_->unsent(); }
     void pause_reading(bool) override {}
     void finish_sending() override { process_->stdin_ends(); }
@@ -290,7 +292,7 @@ class scripted_launcher final : public mcp::process_launcher {
 
 /// A definition as servers list it.
 inline std::string tool_definition(std::string_view name, std::string_view more = "") {
-  return "{\"name\":" + json_quoted(name) + ",\"description\":" + json_quoted("Does " + std::string(name)) +
+  return "{\"name\":" + json::json_quoted(name) + ",\"description\":" + json::json_quoted("Does " + std::string(name)) +
          ",\"inputSchema\":{\"type\":\"object\"}" + std::string(more) + "}";
 }
 inline std::string tools_page(const std::vector<std::string>& definitions, std::string_view more = "") {
@@ -299,20 +301,20 @@ inline std::string tools_page(const std::vector<std::string>& definitions, std::
   return out + "]" + std::string(more) + "}";
 }
 inline std::string text_result(std::string_view text) {
-  return "{\"content\":[{\"type\":\"text\",\"text\":" + json_quoted(text) + "}]}";
+  return "{\"content\":[{\"type\":\"text\",\"text\":" + json::json_quoted(text) + "}]}";
 }
 
 /// A well-behaved legacy server that lists `tools` and answers each call with its own name and the tool's. `first` sees
 /// every message before it and says whether it dealt with it.
 inline script legacy_script(std::vector<std::string> tools = {"echo"},
-                            std::function<bool(scripted_process&, const mcp::message&)> first = {},
+                            std::function<bool(scripted_process&, const mcp::rpc::message&)> first = {},
                             std::string revision = "2025-11-25") {
-  return [tools = std::move(tools), first = std::move(first), revision = std::move(revision)](scripted_process& p,
-                                                                                              const mcp::message& m) {
+  return [tools = std::move(tools), first = std::move(first), revision = std::move(revision)](
+             scripted_process& p, const mcp::rpc::message& m) {
     if (first && first(p, m)) return;
-    if (m.type != mcp::message::kind::request) return;
+    if (m.type != mcp::rpc::message::kind::request) return;
     if (m.method() == "initialize") {
-      p.answer(m, "{\"protocolVersion\":" + json_quoted(revision) +
+      p.answer(m, "{\"protocolVersion\":" + json::json_quoted(revision) +
                       ",\"capabilities\":{\"tools\":{\"listChanged\":true}},\"serverInfo\":{\"name\":\"s\",\"version\":"
                       "\"1\"}}");
     } else if (m.method() == "tools/list") {
@@ -320,7 +322,7 @@ inline script legacy_script(std::vector<std::string> tools = {"echo"},
       for (const auto& t : tools) definitions.push_back(tool_definition(t));
       p.answer(m, tools_page(definitions));
     } else if (m.method() == "tools/call") {
-      p.answer(m, text_result(p.spec.name + ":" + find_member(m.params, "name").as_string().value_or("?")));
+      p.answer(m, text_result(p.spec.name + ":" + json::find_member(m.params, "name").as_string().value_or("?")));
     } else {
       p.refuse(m, -32601, "Method not found");
     }
@@ -329,13 +331,13 @@ inline script legacy_script(std::vector<std::string> tools = {"echo"},
 
 /// The same for 2026-07-28; refuses requests without the `_meta` that this revision demands.
 inline script modern_script(std::vector<std::string> tools = {"echo"},
-                            std::function<bool(scripted_process&, const mcp::message&)> first = {}) {
-  return [tools = std::move(tools), first = std::move(first)](scripted_process& p, const mcp::message& m) {
+                            std::function<bool(scripted_process&, const mcp::rpc::message&)> first = {}) {
+  return [tools = std::move(tools), first = std::move(first)](scripted_process& p, const mcp::rpc::message& m) {
     if (first && first(p, m)) return;
-    if (m.type != mcp::message::kind::request) return;
-    const auto meta = find_member(m.params, "_meta");
-    if (!find_member(meta, "io.modelcontextprotocol/protocolVersion") ||
-        !find_member(meta, "io.modelcontextprotocol/clientCapabilities"))
+    if (m.type != mcp::rpc::message::kind::request) return;
+    const auto meta = json::find_member(m.params, "_meta");
+    if (!json::find_member(meta, "io.modelcontextprotocol/protocolVersion") ||
+        !json::find_member(meta, "io.modelcontextprotocol/clientCapabilities"))
       return p.refuse(m, -32602, "_meta is incomplete");
     if (m.method() == "server/discover") {
       p.answer(
@@ -351,7 +353,8 @@ inline script modern_script(std::vector<std::string> tools = {"echo"},
       for (const auto& t : tools) definitions.push_back(tool_definition(t));
       p.answer(m, tools_page(definitions, R"(,"resultType":"complete","ttlMs":0,"cacheScope":"private")"));
     } else if (m.method() == "tools/call") {
-      p.answer(m, R"({"resultType":"complete","content":[{"type":"text","text":)" + json_quoted(p.spec.name) + "}]}");
+      p.answer(
+          m, R"({"resultType":"complete","content":[{"type":"text","text":)" + json::json_quoted(p.spec.name) + "}]}");
     } else {
       p.refuse(m, -32601, "Method not found");
     }

@@ -13,22 +13,22 @@ namespace mcpbx::test {
 
 inline const std::string ping = R"({"jsonrpc":"2.0","method":"ping"})";
 
-class recorder : public mcp::transport_events {
+class recorder : public mcp::transports::transport_events {
  public:
   std::vector<std::string> messages;
-  std::vector<mcp::message_fault> faults;
+  std::vector<mcp::rpc::message_fault> faults;
   std::optional<error> closed;
   int closings = 0, drained = 0;
   std::size_t message_bytes = 0;
   bool keep_texts = true;
-  std::function<void(const mcp::message&)> on_each;
+  std::function<void(const mcp::rpc::message&)> on_each;
 
-  void on_message(mcp::message&& m) override {
+  void on_message(mcp::rpc::message&& m) override {
     message_bytes += m.whole.text().size();
     messages.emplace_back(keep_texts ? m.whole.text() : std::string_view());
     if (on_each) on_each(m);
   }
-  void on_fault(mcp::message_fault f) override { faults.push_back(std::move(f)); }
+  void on_fault(mcp::rpc::message_fault f) override { faults.push_back(std::move(f)); }
   void on_drained() override { ++drained; }
   void on_closed(const error& why) override {
     ++closings;
@@ -36,8 +36,8 @@ class recorder : public mcp::transport_events {
   }
 };
 
-inline segments as_segments(std::string_view text) {
-  segments s;
+inline json::segments as_segments(std::string_view text) {
+  json::segments s;
   s.append_copy(text);
   return s;
 }

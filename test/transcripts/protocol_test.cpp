@@ -6,7 +6,7 @@
 #include <vector>
 
 using namespace mcpbx;
-using transcripts::difference, transcripts::player;
+using mcpbx::transcripts::difference, mcpbx::transcripts::player;
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <array>
 #include <utility>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::imports {
 namespace {
 
 /// Returns true for a path of Windows with a drive.
@@ -26,12 +26,12 @@ bool has_drive(std::string_view path) {
 
 void entry_reader::finish_command() {
   auto* m = out_.entry.find("command");
-  if (m == nullptr || !m->value.is(node::kind::string)) return;
+  if (m == nullptr || !m->value.is(documents::node::kind::string)) return;
   auto& command = m->value.text;
   auto* args = out_.entry.find("args");
   const bool has_args = args != nullptr && !args->value.items.empty();
   if (command.empty() && out_.entry.find("url") != nullptr) {  // Jan writes both
-    std::erase_if(out_.entry.members, [](const node_member& x) {
+    std::erase_if(out_.entry.members, [](const documents::node_member& x) {
       return x.key == "command" || (x.key == "args" && x.value.items.empty());
     });
     return;
@@ -57,7 +57,7 @@ void entry_reader::finish_command() {
       blank != command.npos && !has_args && (command.find('/') > blank || command.substr(blank + 1, 1) == "-");
   if (sentence) {
     return error(*m, "holds several words, and mcpbx uses no shell",
-                 "write " + json_quoted(cut_utf8(std::string_view(command).substr(0, blank), 64)) +
+                 "write " + json::json_quoted(cut_utf8(std::string_view(command).substr(0, blank), 64)) +
                      " there, and the other words one by one in \"args\"");
   }
   if (is_relative(command) && command.find('/') != command.npos) {
@@ -72,7 +72,7 @@ void entry_reader::finish_arguments() {
   auto* m = out_.entry.find("args");
   if (m == nullptr) return;
   if (m->value.items.empty())
-    return std::erase_if(out_.entry.members, [](const node_member& x) { return x.key == "args"; }), void();
+    return std::erase_if(out_.entry.members, [](const documents::node_member& x) { return x.key == "args"; }), void();
   for (auto& item : m->value.items) {
     const bool here = item.text == "." || item.text.starts_with("./") || item.text.starts_with("../");
     if (here && around_.folder.empty())
@@ -105,12 +105,12 @@ void entry_reader::look_at_arguments() {
     if (word == "-e" && i + 1 < items.size() && items[i + 1].text.find('=') == std::string::npos) {
       const auto& name = items[i + 1].text;
       const auto* passed = out_.entry.find("passEnv");
-      const bool known =
-          (given != nullptr && given->value.find(name) != nullptr) ||
-          (passed != nullptr && std::ranges::find(passed->value.items, name, &node::text) != passed->value.items.end());
+      const bool known = (given != nullptr && given->value.find(name) != nullptr) ||
+                         (passed != nullptr && std::ranges::find(passed->value.items, name, &documents::node::text) !=
+                                                   passed->value.items.end());
       if (!known)
         notice(*m, "passes on " + name + ", which \"env\" does not set",
-               "write \"passEnv\": [" + json_quoted(name) + "] if the daemon has it");
+               "write \"passEnv\": [" + json::json_quoted(name) + "] if the daemon has it");
     }
     if (word.find("mcp-remote") != word.npos || word == "supergateway" || word == "mcp-proxy")
       notice(*m, "is a bridge to a remote server, which mcpbx can reach without it",
@@ -119,23 +119,23 @@ void entry_reader::look_at_arguments() {
 }
 
 void entry_reader::adopt() {
-  const finding_sink sink{
-      [this](const place& at, std::string what, std::string path, std::string mend) {
+  const hosts::finding_sink sink{
+      [this](const documents::place& at, std::string what, std::string path, std::string mend) {
         out_.errors.push_back({out_.file, at.line, at.column, std::move(what), std::move(path), std::move(mend)});
       },
-      [this](const place& at, std::string what, std::string path, std::string mend) {
+      [this](const documents::place& at, std::string what, std::string path, std::string mend) {
         out_.notices.push_back({out_.file, at.line, at.column, std::move(what), std::move(path), std::move(mend)});
       },
-      [](const place&, std::string, std::string, std::string) {}};
-  adopt_host_keys(out_.entry, out_.name, out_.section, sink);
+      [](const documents::place&, std::string, std::string, std::string) {}};
+  hosts::adopt_host_keys(out_.entry, out_.name, out_.section, sink);
 }
 
 void entry_reader::check_unknown() {
-  const auto* servers = root_section().find("mcpServers");
+  const auto* servers = model::root_section().find("mcpServers");
   const auto ours = servers->inner->key_names();
-  std::erase_if(out_.entry.members, [&](const node_member& m) {
+  std::erase_if(out_.entry.members, [&](const documents::node_member& m) {
     if (std::ranges::find(ours, m.key) != ours.end()) return false;
-    if (sounds_restricting(m.key))
+    if (hosts::sounds_restricting(m.key))
       error(m, "an unknown key, whose name says that it restricts something",
             "say it in an entry of your own, or take it out there");
     else
@@ -150,11 +150,11 @@ void entry_reader::check_unknown() {
 void entry_reader::put_in_order() {
   static constexpr std::array<std::string_view, 10> first{"command", "args",    "url", "transport", "env",
                                                           "passEnv", "envFile", "cwd", "headers",   "auth"};
-  std::erase_if(out_.entry.members, [](const node_member& m) {
-    const bool on = m.key == "disabled" && m.value.is(node::kind::boolean) && !m.value.truth;
-    return on || (m.key == "tools" && m.value.is(node::kind::object) && m.value.members.empty());
+  std::erase_if(out_.entry.members, [](const documents::node_member& m) {
+    const bool on = m.key == "disabled" && m.value.is(documents::node::kind::boolean) && !m.value.truth;
+    return on || (m.key == "tools" && m.value.is(documents::node::kind::object) && m.value.members.empty());
   });
-  std::vector<node_member> sorted;
+  std::vector<documents::node_member> sorted;
   for (const auto key : first)
     for (auto& m : out_.entry.members)
       if (m.key == key) sorted.push_back(std::move(m)), m.key.clear();
@@ -163,4 +163,4 @@ void entry_reader::put_in_order() {
   out_.entry.members = std::move(sorted);
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::imports

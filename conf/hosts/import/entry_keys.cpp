@@ -7,7 +7,7 @@
 #include <cmath>
 #include <span>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::imports {
 namespace {
 
 constexpr double second = 1000, day = 86'400'000;
@@ -80,11 +80,12 @@ const entry_reader::key_reader* entry_reader::find_reader(std::string_view key) 
   return found == std::end(all) ? nullptr : found;
 }
 
-void entry_reader::required_value(node_member& m) {
-  if (m.value.is(node::kind::boolean) && m.value.truth) notice(m, "a missing server does not keep mcpbx from starting");
+void entry_reader::required_value(documents::node_member& m) {
+  if (m.value.is(documents::node::kind::boolean) && m.value.truth)
+    notice(m, "a missing server does not keep mcpbx from starting");
 }
 
-void entry_reader::set_time(const node_member& m, std::string_view key, double milliseconds) {
+void entry_reader::set_time(const documents::node_member& m, std::string_view key, double milliseconds) {
   if (!(milliseconds >= 1)) return notice(m, "is no time, and is left out");
   const auto most = key == "startTimeoutMs" ? 3600 * second : day;
   if (milliseconds > most) notice(m, "is longer than mcpbx waits, and is cut");
@@ -94,34 +95,34 @@ void entry_reader::set_time(const node_member& m, std::string_view key, double m
   if (key == "callTimeoutMs" && whole > 600'000) set_whole("callHardTimeoutMs", whole, m.value.at);
 }
 
-void entry_reader::timeout(node_member& m) {
-  const bool number = m.value.is(node::kind::integer) || m.value.is(node::kind::number);
-  if (from_.name == "mcpproxy" && m.value.is(node::kind::string)) return start_text(m);
-  if (from_.timeout == time_unit::none || !number)
+void entry_reader::timeout(documents::node_member& m) {
+  const bool number = m.value.is(documents::node::kind::integer) || m.value.is(documents::node::kind::number);
+  if (from_.name == "mcpproxy" && m.value.is(documents::node::kind::string)) return start_text(m);
+  if (from_.timeout == programs::time_unit::none || !number)
     return notice(m, "is left out: its unit is not known for this program", "write \"callTimeoutMs\" if you need it");
-  if (from_.times == time_subject::listing) return notice(m, "is left out: it is for listing tools only");
-  const double ms = m.value.real * (from_.timeout == time_unit::seconds ? second : 1);
+  if (from_.times == programs::time_subject::listing) return notice(m, "is left out: it is for listing tools only");
+  const double ms = m.value.real * (from_.timeout == programs::time_unit::seconds ? second : 1);
   if (from_.name == "claude-code" && ms < second)
     return notice(m, "is below a second, and is left out as that program does");
-  set_time(m, from_.times == time_subject::start ? "startTimeoutMs" : "callTimeoutMs", ms);
+  set_time(m, from_.times == programs::time_subject::start ? "startTimeoutMs" : "callTimeoutMs", ms);
 }
 
-void entry_reader::call_seconds(node_member& m) {
+void entry_reader::call_seconds(documents::node_member& m) {
   set_time(m, "callTimeoutMs", m.value.real * second);
 }
-void entry_reader::call_milliseconds(node_member& m) {
+void entry_reader::call_milliseconds(documents::node_member& m) {
   set_time(m, "callTimeoutMs", m.value.real);
 }
-void entry_reader::start_seconds(node_member& m) {
+void entry_reader::start_seconds(documents::node_member& m) {
   set_time(m, "startTimeoutMs", m.value.real * second);
 }
-void entry_reader::start_milliseconds(node_member& m) {
+void entry_reader::start_milliseconds(documents::node_member& m) {
   set_time(m, "startTimeoutMs", m.value.real);
 }
-void entry_reader::start_text(node_member& m) {
-  const auto ms = m.value.is(node::kind::string) ? duration(m.value.text) : std::nullopt;
+void entry_reader::start_text(documents::node_member& m) {
+  const auto ms = m.value.is(documents::node::kind::string) ? duration(m.value.text) : std::nullopt;
   if (!ms) return notice(m, "is no time such as \"30s\", and is left out");
   set_time(m, "startTimeoutMs", *ms);
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::imports

@@ -6,21 +6,21 @@
 #include <algorithm>
 #include <array>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::imports {
 namespace {
 
-using kind = node::kind;
+using kind = documents::node::kind;
 
 constexpr std::string_view no_login = "write \"auth\" in an entry of your own, and log in with `mcpbx auth login NAME`";
 
-bool is_empty(const node& n) {
+bool is_empty(const documents::node& n) {
   return n.is(kind::null) || (n.is(kind::boolean) && !n.truth) || (n.is(kind::string) && n.text.empty()) ||
          (n.is(kind::array) && n.items.empty()) || (n.is(kind::object) && n.members.empty());
 }
 
 }  // namespace
 
-void entry_reader::url(node_member& m) {
+void entry_reader::url(documents::node_member& m) {
   if (m.value.is(kind::null)) return;
   auto address = text(m, m.value);
   if (!address || address->empty()) return;
@@ -32,7 +32,7 @@ void entry_reader::url(node_member& m) {
   address_ = {std::move(*address), m.value.at};
 }
 
-void entry_reader::add_header(const node_member& m, std::string_view name, std::string value) {
+void entry_reader::add_header(const documents::node_member& m, std::string_view name, std::string value) {
   auto* headers = our_object("headers");
   for (const auto& h : headers->members)
     if (std::ranges::equal(h.key, name, [](char a, char b) { return (a | 0x20) == (b | 0x20); }))
@@ -41,15 +41,16 @@ void entry_reader::add_header(const node_member& m, std::string_view name, std::
   headers->members.push_back({std::string(name), m.value.at, text_node(std::move(value), m.value.at)});
 }
 
-void entry_reader::headers(node_member& m) {
+void entry_reader::headers(documents::node_member& m) {
   if (is_empty(m.value)) return;
   if (!m.value.is(kind::object))
-    return error(m, "must be an object, not " + std::string(words_for(m.value.type)), "write \"NAME\": \"value\"");
+    return error(m, "must be an object, not " + std::string(documents::words_for(m.value.type)),
+                 "write \"NAME\": \"value\"");
   for (const auto& h : m.value.members)
     if (auto value = text(m, h.value)) add_header(m, h.key, std::move(*value));
 }
 
-void entry_reader::env_headers(node_member& m) {
+void entry_reader::env_headers(documents::node_member& m) {
   if (!m.value.is(kind::object)) return error(m, "must be an object", "write \"HEADER\": \"VARIABLE\"");
   for (const auto& h : m.value.members) {
     if (!h.value.is(kind::string)) return error(m, "must hold names of variables", "write strings");
@@ -57,12 +58,12 @@ void entry_reader::env_headers(node_member& m) {
   }
 }
 
-void entry_reader::token_variable(node_member& m) {
+void entry_reader::token_variable(documents::node_member& m) {
   if (!m.value.is(kind::string)) return error(m, "must be the name of a variable", "write a string");
   add_header(m, "Authorization", "Bearer ${env:" + m.value.text + "}");
 }
 
-void entry_reader::request_options(node_member& m) {
+void entry_reader::request_options(documents::node_member& m) {
   if (is_empty(m.value)) return;
   if (!m.value.is(kind::object)) return error(m, "must be an object", "take it out");
   for (auto& o : m.value.members) {
@@ -74,27 +75,27 @@ void entry_reader::request_options(node_member& m) {
   }
 }
 
-void entry_reader::client_id(node_member& m) {
+void entry_reader::client_id(documents::node_member& m) {
   if (is_empty(m.value)) return;
   auto id = text(m, m.value);
   if (id) our_object("auth")->members.push_back({"clientId", m.value.at, text_node(std::move(*id), m.value.at)});
 }
-void entry_reader::client_secret(node_member& m) {
+void entry_reader::client_secret(documents::node_member& m) {
   if (is_empty(m.value)) return;
   auto value = text(m, m.value);
   if (value)
     our_object("auth")->members.push_back({"clientSecret", m.value.at, text_node(std::move(*value), m.value.at)});
 }
-void entry_reader::foreign_login(node_member& m) {
+void entry_reader::foreign_login(documents::node_member& m) {
   if (!is_empty(m.value)) error(m, "a way to log in that mcpbx does not know under this key", std::string(no_login));
 }
-void entry_reader::foreign_tokens(node_member& m) {
+void entry_reader::foreign_tokens(documents::node_member& m) {
   if (!is_empty(m.value))
     notice(m, "the program's own login is not copied",
            "`mcpbx auth login " + shell_word(out_.name) + "` logs mcpbx in");
 }
 
-void entry_reader::oauth_member(const node_member& whole, const node_member& m) {
+void entry_reader::oauth_member(const documents::node_member& whole, const documents::node_member& m) {
   static constexpr std::array<std::string_view, 3> ids{"clientId", "client_id", "CLIENT_ID"};
   static constexpr std::array<std::string_view, 3> secrets{"clientSecret", "client_secret", "CLIENT_SECRET"};
   static constexpr std::array<std::string_view, 7> tokens{
@@ -115,7 +116,7 @@ void entry_reader::oauth_member(const node_member& whole, const node_member& m) 
         std::string(no_login));
 }
 
-void entry_reader::oauth(node_member& m) {
+void entry_reader::oauth(documents::node_member& m) {
   if (m.value.is(kind::boolean)) {
     if (!m.value.truth) notice(m, "mcpbx logs in only when you ask it to");
     return;
@@ -125,7 +126,7 @@ void entry_reader::oauth(node_member& m) {
   for (const auto& o : m.value.members) oauth_member(m, o);
 }
 
-void entry_reader::auth(node_member& m) {
+void entry_reader::auth(documents::node_member& m) {
   if (m.value.is(kind::string)) {
     if (m.value.text == "oauth" || m.value.text.empty()) return;
     auto token = text(m, m.value);
@@ -135,7 +136,7 @@ void entry_reader::auth(node_member& m) {
   oauth(m);
 }
 
-void entry_reader::api_key(node_member& m) {
+void entry_reader::api_key(documents::node_member& m) {
   if (is_empty(m.value)) return;
   if (m.value.is(kind::string)) {
     auto key = text(m, m.value);
@@ -158,8 +159,8 @@ void entry_reader::api_key(node_member& m) {
         "write the header into \"headers\" of an entry of your own");
 }
 
-void entry_reader::provider_type(node_member& m) {
+void entry_reader::provider_type(documents::node_member& m) {
   if (!is_empty(m.value) && !(m.value.is(kind::string) && m.value.text == "dynamic_discovery")) foreign_login(m);
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::imports

@@ -9,10 +9,10 @@
 #include <array>
 #include <utility>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::imports {
 namespace {
 
-using kind = node::kind;
+using kind = documents::node::kind;
 
 constexpr std::size_t longest_text = 65'536, most_parts = 10'000;
 
@@ -66,21 +66,21 @@ entry_reader::entry_reader(foreign_server& out, const entry_surroundings& around
   out_.entry.at = out_.at;
 }
 
-void entry_reader::error(const node_member& m, std::string what, std::string mend) {
-  out_.errors.push_back(
-      {out_.file, m.at.line, m.at.column, std::move(what), member_path(out_.section, m.key), std::move(mend)});
+void entry_reader::error(const documents::node_member& m, std::string what, std::string mend) {
+  out_.errors.push_back({out_.file, m.at.line, m.at.column, std::move(what),
+                         documents::member_path(out_.section, m.key), std::move(mend)});
 }
-void entry_reader::notice(const node_member& m, std::string what, std::string mend) {
-  out_.notices.push_back(
-      {out_.file, m.at.line, m.at.column, std::move(what), member_path(out_.section, m.key), std::move(mend)});
+void entry_reader::notice(const documents::node_member& m, std::string what, std::string mend) {
+  out_.notices.push_back({out_.file, m.at.line, m.at.column, std::move(what),
+                          documents::member_path(out_.section, m.key), std::move(mend)});
 }
 void entry_reader::refuse(std::string what, std::string mend) {
   out_.errors.push_back({out_.file, out_.at.line, out_.at.column, std::move(what), out_.section, std::move(mend)});
 }
 
-std::optional<std::string> entry_reader::text(const node_member& m, const node& value) {
+std::optional<std::string> entry_reader::text(const documents::node_member& m, const documents::node& value) {
   if (!value.is(kind::string)) {
-    error(m, "must hold strings, not " + std::string(words_for(value.type)), "write it in quotes");
+    error(m, "must hold strings, not " + std::string(documents::words_for(value.type)), "write it in quotes");
     return {};
   }
   if (value.text.size() > longest_text) {
@@ -98,25 +98,25 @@ std::optional<std::string> entry_reader::text(const node_member& m, const node& 
   return std::move(made.text);
 }
 
-void entry_reader::set(std::string_view key, node value) {
+void entry_reader::set(std::string_view key, documents::node value) {
   if (auto* m = out_.entry.find(key))
     m->value = std::move(value);
   else
     out_.entry.members.push_back({std::string(key), value.at, std::move(value)});
 }
-void entry_reader::set_text(std::string_view key, std::string value, const place& at) {
+void entry_reader::set_text(std::string_view key, std::string value, const documents::place& at) {
   set(key, text_node(std::move(value), at));
 }
-void entry_reader::set_whole(std::string_view key, std::int64_t value, const place& at) {
+void entry_reader::set_whole(std::string_view key, std::int64_t value, const documents::place& at) {
   set(key, whole_node(value, at));
 }
-node* entry_reader::our_object(std::string_view key) {
+documents::node* entry_reader::our_object(std::string_view key) {
   if (auto* m = out_.entry.find(key)) return &m->value;
   set(key, empty_node(kind::object, out_.at));
   return &out_.entry.members.back().value;
 }
 
-void entry_reader::flatten(node& entry, std::string_view key) {
+void entry_reader::flatten(documents::node& entry, std::string_view key) {
   const auto* found = entry.find(key);
   if (found == nullptr || !found->value.is(kind::object)) return;
   auto whole = *found;
@@ -131,7 +131,7 @@ void entry_reader::flatten(node& entry, std::string_view key) {
   }
 }
 
-void entry_reader::run(node entry) {
+void entry_reader::run(documents::node entry) {
   flatten(entry, "command");
   flatten(entry, "transport");
   const bool has_word =
@@ -166,7 +166,7 @@ void entry_reader::run(node entry) {
   if (!out_.errors.empty()) out_.fate = server_fate::refused;
 }
 
-void entry_reader::command(node_member& m) {
+void entry_reader::command(documents::node_member& m) {
   if (m.value.is(kind::array)) {
     if (m.value.items.empty()) return error(m, "an empty list", "write the program and its arguments");
     auto rest = empty_node(kind::array, m.value.at);
@@ -184,18 +184,18 @@ void entry_reader::command(node_member& m) {
   if (auto word = text(m, m.value)) set_text("command", std::move(*word), m.value.at);
 }
 
-void entry_reader::args(node_member& m) {
+void entry_reader::args(documents::node_member& m) {
   auto list = empty_node(kind::array, m.value.at);
   if (auto* before = out_.entry.find("args")) list = std::move(before->value);
   if (m.value.is(kind::null)) return;
   if (!m.value.is(kind::array))
-    return error(m, "must be a list of strings, not " + std::string(words_for(m.value.type)),
+    return error(m, "must be a list of strings, not " + std::string(documents::words_for(m.value.type)),
                  "write one string for each argument");
   for (const auto& item : m.value.items) {
     auto word = text(m, item);
     if (!word) return;
     if (from_.name == "goose" && word->starts_with('-') && word->find(' ') != word->npos) {
-      if (const auto words = split_words(*word)) {
+      if (const auto words = model::split_words(*word)) {
         notice(m, "one of its arguments has several words, which are taken one by one");
         for (const auto& w : *words) list.items.push_back(text_node(w, item.at));
         continue;
@@ -206,13 +206,14 @@ void entry_reader::args(node_member& m) {
   set("args", std::move(list));
 }
 
-void entry_reader::pass(const std::string& name, const place& at) {
+void entry_reader::pass(const std::string& name, const documents::place& at) {
   if (out_.entry.find("passEnv") == nullptr) set("passEnv", empty_node(kind::array, at));
   auto& list = out_.entry.find("passEnv")->value.items;
-  if (std::ranges::find(list, name, &node::text) == list.end()) list.push_back(text_node(name, at));
+  if (std::ranges::find(list, name, &documents::node::text) == list.end()) list.push_back(text_node(name, at));
 }
 
-void entry_reader::env_value(const node_member& m, const std::string& name, const node& value, node& into) {
+void entry_reader::env_value(const documents::node_member& m, const std::string& name, const documents::node& value,
+                             documents::node& into) {
   if (from_.name == "goose" && std::ranges::find(goose_drops, name) != goose_drops.end())
     return notice(m, name + " is left out, as Goose leaves it out");
   const bool from_host =
@@ -220,7 +221,7 @@ void entry_reader::env_value(const node_member& m, const std::string& name, cons
   if (from_host) return pass(name, value.at);
   if (value.is(kind::null)) return notice(m, name + " is left out: it was to be unset");
   if (value.is(kind::integer) || value.is(kind::number) || value.is(kind::boolean)) {
-    into.members.push_back({name, value.at, text_node(json_of(value), value.at)});
+    into.members.push_back({name, value.at, text_node(documents::json_of(value), value.at)});
     return;
   }
   auto word = text(m, value);
@@ -232,7 +233,7 @@ void entry_reader::env_value(const node_member& m, const std::string& name, cons
   into.members.push_back({name, value.at, text_node(std::move(*word), value.at)});
 }
 
-void entry_reader::env(node_member& m) {
+void entry_reader::env(documents::node_member& m) {
   if (m.value.is(kind::null)) return;
   auto made = empty_node(kind::object, m.value.at);
   if (auto* before = out_.entry.find("env")) made = std::move(before->value);
@@ -250,12 +251,13 @@ void entry_reader::env(node_member& m) {
   } else if (m.value.is(kind::object)) {
     for (const auto& v : m.value.members) env_value(m, v.key, v.value, made);
   } else {
-    return error(m, "must be an object, not " + std::string(words_for(m.value.type)), "write \"NAME\": \"value\"");
+    return error(m, "must be an object, not " + std::string(documents::words_for(m.value.type)),
+                 "write \"NAME\": \"value\"");
   }
   if (!made.members.empty()) set("env", std::move(made));
 }
 
-void entry_reader::pass_env(node_member& m) {
+void entry_reader::pass_env(documents::node_member& m) {
   if (!m.value.is(kind::array)) return error(m, "must be a list of names", "write the names of variables");
   for (const auto& item : m.value.items) {
     if (item.is(kind::string)) {
@@ -274,14 +276,14 @@ void entry_reader::pass_env(node_member& m) {
   }
 }
 
-void entry_reader::whole_environment(node_member& m) {
+void entry_reader::whole_environment(documents::node_member& m) {
   if (m.value.is(kind::null) || (m.value.is(kind::boolean) && !m.value.truth)) return;
   if (m.value.is(kind::array) && m.value.items.empty()) return;
   notice(m, "the environment of the program is not passed on as a whole",
          "name the variables that the server needs in \"passEnv\"");
 }
 
-void entry_reader::folder_path(node_member& m) {
+void entry_reader::folder_path(documents::node_member& m) {
   if (m.value.is(kind::null) || (m.value.is(kind::string) && m.value.text.empty())) return;
   auto path = text(m, m.value);
   if (!path) return;
@@ -292,7 +294,7 @@ void entry_reader::folder_path(node_member& m) {
   set_text("cwd", std::move(*path), m.value.at);
 }
 
-void entry_reader::env_file(node_member& m) {
+void entry_reader::env_file(documents::node_member& m) {
   auto path = text(m, m.value);
   if (!path) return;
   if (is_relative(*path)) {
@@ -302,7 +304,7 @@ void entry_reader::env_file(node_member& m) {
   set_text("envFile", std::move(*path), m.value.at);
 }
 
-void entry_reader::allowed(node_member& m) {
+void entry_reader::allowed(documents::node_member& m) {
   if (!m.value.is(kind::array)) return out_.entry.members.push_back(std::move(m));
   if (m.value.items.empty()) {
     if (from_.empty_allows_all) return;
@@ -324,7 +326,7 @@ void entry_reader::allowed(node_member& m) {
   add_names(*our_object("tools"), "allow", names, m.value.at);
 }
 
-void entry_reader::tools(node_member& m) {
+void entry_reader::tools(documents::node_member& m) {
   if (m.value.is(kind::array) && m.value.items.empty()) return allowed(m);
   // The check of pasted keys joins this with the lists that are there already.
   if (auto* ours = out_.entry.find("tools"); ours != nullptr && m.value.is(kind::object)) {
@@ -334,7 +336,7 @@ void entry_reader::tools(node_member& m) {
   out_.entry.members.push_back(std::move(m));
 }
 
-void entry_reader::denied_parts(node_member& m) {
+void entry_reader::denied_parts(documents::node_member& m) {
   const auto deny = [&](std::string_view part, const std::vector<std::string>& names) {
     add_names(*our_object(part), "deny", names, m.value.at);
   };
@@ -351,34 +353,34 @@ void entry_reader::denied_parts(node_member& m) {
   if (!names.empty()) deny(m.key == "disabled_prompts" ? "prompts" : "resources", names);
 }
 
-void entry_reader::switched(node_member& m) {
+void entry_reader::switched(documents::node_member& m) {
   if (m.value.is(kind::boolean)) return out_.entry.members.push_back(std::move(m));
-  error(m, "must be true or false, not " + std::string(words_for(m.value.type)),
+  error(m, "must be true or false, not " + std::string(documents::words_for(m.value.type)),
         "switch the server on or off there, or take the key out");
 }
 
-void entry_reader::startup(node_member& m) {
+void entry_reader::startup(documents::node_member& m) {
   if (m.value.is(kind::boolean) && !m.value.truth) set_text("start", "lazy", m.value.at);
 }
 
-void entry_reader::at_once(node_member& m) {
+void entry_reader::at_once(documents::node_member& m) {
   if (m.value.is(kind::integer) && m.value.whole >= 0 && m.value.whole <= 10'000)
     set_whole("maxConcurrency", m.value.whole, m.value.at);
   else
     notice(m, "is no number of calls, and is left out");
 }
 
-void entry_reader::protocol(node_member& m) {
+void entry_reader::protocol(documents::node_member& m) {
   // MCPProxy's word for the transport; our key of that name is a revision of MCP.
   m.key = "type";
   out_.entry.members.push_back(std::move(m));
 }
 
-void entry_reader::settings(node_member& m) {
+void entry_reader::settings(documents::node_member& m) {
   if (m.value.is(kind::object) && out_.entry.find("command") == nullptr && from_.name == "zed")
     return error(m, "this server comes with an extension of Zed, which alone knows its command",
                  "add it with `mcpbx add NAME -- COMMAND`");
   notice(m, "settings of an extension are left out");
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::imports

@@ -13,24 +13,24 @@
 #include <array>
 #include <optional>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::imports {
 namespace {
 
-using kind = node::kind;
+using kind = documents::node::kind;
 
 constexpr std::size_t most_servers = 1'000;  // of one program
 
 /// One entry where it was found.
 struct found_entry {
   std::string name, section;
-  place at;
+  documents::place at;
   const foreign_document* document = nullptr;
-  node value;
+  documents::node value;
   std::string folder;  ///< of a project, or ""
   bool runs_in_folder = false;
 };
 
-std::optional<bool> switch_of(const node& entry, std::string_view key) {
+std::optional<bool> switch_of(const documents::node& entry, std::string_view key) {
   const auto* m = entry.find(key);
   if (m == nullptr || !m->value.is(kind::boolean)) return {};
   return m->value.truth;
@@ -38,8 +38,8 @@ std::optional<bool> switch_of(const node& entry, std::string_view key) {
 
 /// Returns true if every member is an object with a command or an address, as in a file without a key around its
 /// servers.
-bool is_bare_map(const node& tree) {
-  return !tree.members.empty() && std::ranges::all_of(tree.members, [](const node_member& m) {
+bool is_bare_map(const documents::node& tree) {
+  return !tree.members.empty() && std::ranges::all_of(tree.members, [](const documents::node_member& m) {
     return m.value.is(kind::object) && (m.value.find("command") != nullptr || m.value.find("url") != nullptr);
   });
 }
@@ -48,9 +48,9 @@ bool is_bare_map(const node& tree) {
 void check_as_ours(foreign_server& s) {
   if (s.fate != server_fate::taken) return;
   const auto name = our_name(s.name);
-  const std::string front = member_path("mcpServers", name);
+  const std::string front = documents::member_path("mcpServers", name);
   const std::array texts{
-      source_text{"entry", "{\"mcpServers\": {" + json_quoted(name) + ": " + json_of(s.entry) + "}}"}};
+      source_text{"entry", "{\"mcpServers\": {" + json::json_quoted(name) + ": " + documents::json_of(s.entry) + "}}"}};
   for (auto& e : load(texts, {}).errors) {
     const auto path = e.path.starts_with(front) ? s.section + e.path.substr(front.size()) : s.section;
     s.errors.push_back({s.file, s.at.line, s.at.column, std::move(e.what), path, std::move(e.mend)});
@@ -60,19 +60,19 @@ void check_as_ours(foreign_server& s) {
 
 class program_reader {
  public:
-  program_reader(const program& from, const own_places& own) : from_(from), own_(own) {}
+  program_reader(const programs::program& from, const own_places& own) : from_(from), own_(own) {}
 
   foreign_reading run(std::span<const foreign_file> files, std::span<const foreign_file> beside) {
     std::vector<foreign_document> trees, narrowing;
-    std::vector<diagnostic> beside_errors;
+    std::vector<documents::diagnostic> beside_errors;
     for (const auto& f : files) {
-      std::vector<diagnostic> wrong;
+      std::vector<documents::diagnostic> wrong;
       parse(f, from_.format, trees, wrong);
       if (!f.rules_only) out_.errors.insert(out_.errors.end(), wrong.begin(), wrong.end());
       if (f.rules_only || from_.rules_in_files) beside_errors.insert(beside_errors.end(), wrong.begin(), wrong.end());
     }
     for (const auto& f : beside) {
-      const auto format = f.path.ends_with(".yaml") ? foreign_format::yaml : foreign_format::json;
+      const auto format = f.path.ends_with(".yaml") ? read::foreign_format::yaml : read::foreign_format::json;
       parse(f, format, narrowing, beside_errors);
     }
     for (const auto& d : trees)
@@ -91,18 +91,18 @@ class program_reader {
   }
 
  private:
-  static void parse(const foreign_file& f, foreign_format format, std::vector<foreign_document>& into,
-                    std::vector<diagnostic>& errors) {
-    std::vector<diagnostic> wrong;
+  static void parse(const foreign_file& f, read::foreign_format format, std::vector<foreign_document>& into,
+                    std::vector<documents::diagnostic>& errors) {
+    std::vector<documents::diagnostic> wrong;
     if (f.path.ends_with("crushrc")) {
       errors.push_back({f.path, 0, 0, "this is a shell script that may change every server, and mcpbx does not run it",
                         "", "add the servers with `mcpbx add`"});
       return;
     }
-    auto tree = read_foreign(format, f.text, 0, f.path, wrong);
+    auto tree = read::read_foreign(format, f.text, 0, f.path, wrong);
     if (wrong.empty() && !tree.is(kind::object))
       wrong.push_back({f.path, tree.at.line, tree.at.column,
-                       "must be an object, not " + std::string(words_for(tree.type)), "",
+                       "must be an object, not " + std::string(documents::words_for(tree.type)), "",
                        "mend it in the program that it belongs to"});
     if (wrong.empty())
       into.push_back({&f, std::move(tree)});
@@ -110,7 +110,8 @@ class program_reader {
       errors.push_back(std::move(wrong.front()));
   }
 
-  void file_error(const foreign_document& d, const node& at, std::string what, std::string path, std::string mend) {
+  void file_error(const foreign_document& d, const documents::node& at, std::string what, std::string path,
+                  std::string mend) {
     out_.errors.push_back({d.file->path, at.at.line, at.at.column, std::move(what), std::move(path), std::move(mend)});
   }
 
@@ -124,39 +125,39 @@ class program_reader {
     if (projects == nullptr) return;
     for (const auto& p : projects->value.members)
       if (const auto* m = p.value.find("mcpServers"))
-        add(d, m->value, member_path(member_path("projects", p.key), "mcpServers"), p.key, true);
+        add(d, m->value, documents::member_path(documents::member_path("projects", p.key), "mcpServers"), p.key, true);
   }
 
-  const node* section_of(const node& tree, std::string& path) const {
+  const documents::node* section_of(const documents::node& tree, std::string& path) const {
     if (from_.name == "mcphub")
       if (const auto* m = tree.find("servers")) return path = "servers", &m->value;
     if (from_.name == "amp" && tree.find(from_.section) == nullptr)
       if (const auto* amp = tree.find("amp"))
         if (const auto* m = amp->value.find("mcpServers")) return path = "amp.mcpServers", &m->value;
     const auto* m = tree.find(from_.section);
-    path = member_path("", from_.section);
+    path = documents::member_path("", from_.section);
     return m == nullptr ? nullptr : &m->value;
   }
 
-  void add(const foreign_document& d, const node& servers, const std::string& path, const std::string& folder,
-           bool runs_there) {
+  void add(const foreign_document& d, const documents::node& servers, const std::string& path,
+           const std::string& folder, bool runs_there) {
     if (servers.is(kind::null)) return;
-    const bool list = servers.is(kind::array) && from_.shape == server_shape::list;
+    const bool list = servers.is(kind::array) && from_.shape == programs::server_shape::list;
     if (!list && !servers.is(kind::object))
       return file_error(d, servers,
-                        "must be " + std::string(from_.shape == server_shape::list ? "a list" : "an object") +
-                            " of servers, not " + std::string(words_for(servers.type)),
+                        "must be " + std::string(from_.shape == programs::server_shape::list ? "a list" : "an object") +
+                            " of servers, not " + std::string(documents::words_for(servers.type)),
                         path, "mend it in the program that it belongs to");
     for (std::size_t i = 0; i < servers.items.size(); ++i) {
       const auto& item = servers.items[i];
       const auto* name = item.find("name");
       if (name == nullptr || !name->value.is(kind::string) || name->value.text.empty())
-        file_error(d, item, "a server without a name", element_path(path, i), "give it a \"name\" there");
+        file_error(d, item, "a server without a name", documents::element_path(path, i), "give it a \"name\" there");
       else
-        keep({name->value.text, element_path(path, i), item.at, &d, item, folder, runs_there});
+        keep({name->value.text, documents::element_path(path, i), item.at, &d, item, folder, runs_there});
     }
     for (const auto& m : servers.members)
-      keep({m.key, member_path(path, m.key), m.at, &d, m.value, folder, runs_there});
+      keep({m.key, documents::member_path(path, m.key), m.at, &d, m.value, folder, runs_there});
   }
 
   void keep(found_entry e) {
@@ -184,7 +185,8 @@ class program_reader {
     s.section = e.section;
     if (e.value.is(kind::null)) return skip(std::move(s), "it has no entry");
     if (!e.value.is(kind::object))
-      return refuse(std::move(s), "must be an object, not " + std::string(words_for(e.value.type)), "mend it there");
+      return refuse(std::move(s), "must be an object, not " + std::string(documents::words_for(e.value.type)),
+                    "mend it there");
     if (is_ourselves(e.name, e.value)) return skip(std::move(s), "it is mcpbx itself");
     const auto* type = e.value.find("type");
     const std::string word = type != nullptr ? type->value.text : "";
@@ -223,7 +225,7 @@ class program_reader {
   }
 
   /// Adds what the document says for all of its servers.
-  void complete(const foreign_document& d, node& entry) const {
+  void complete(const foreign_document& d, documents::node& entry) const {
     if (from_.name == "jan" && entry.find("timeout") == nullptr)
       if (const auto* all = d.tree.find("mcpSettings"))
         if (const auto* t = all->value.find("toolCallTimeoutSeconds"))
@@ -243,9 +245,9 @@ class program_reader {
     }
   }
 
-  bool is_ourselves(std::string_view name, const node& entry) const {
+  bool is_ourselves(std::string_view name, const documents::node& entry) const {
     std::vector<std::string_view> words;
-    const auto take = [&](const node_member* m) {
+    const auto take = [&](const documents::node_member* m) {
       if (m == nullptr) return;
       if (m->value.is(kind::string)) words.push_back(m->value.text);
       for (const auto& i : m->value.items)
@@ -264,7 +266,7 @@ class program_reader {
     return false;
   }
 
-  const program& from_;
+  const programs::program& from_;
   const own_places& own_;
   std::vector<found_entry> found_;
   bool full_ = false;
@@ -273,9 +275,9 @@ class program_reader {
 
 }  // namespace
 
-foreign_reading read_servers(const program& from, std::span<const foreign_file> files,
+foreign_reading read_servers(const programs::program& from, std::span<const foreign_file> files,
                              std::span<const foreign_file> beside, const own_places& own) {
   return program_reader(from, own).run(files, beside);
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::imports

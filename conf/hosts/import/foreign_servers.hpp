@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::imports {
 
 /// One file of a program, as it was read.
 struct foreign_file {
@@ -29,21 +29,21 @@ enum class server_fate : std::uint8_t {
 
 /// One server of another program.
 struct foreign_server {
-  const program* from = nullptr;
+  const programs::program* from = nullptr;
   std::string file;
-  place at;             ///< of its name
+  documents::place at;  ///< of its name
   std::string name;     ///< as the program has it
   std::string section;  ///< path of the entry in the file, as errors show it
   server_fate fate = server_fate::taken;
   std::string why;
-  node entry;  ///< an object with our keys
-  std::vector<diagnostic> errors, notices;
+  documents::node entry;  ///< an object with our keys
+  std::vector<documents::diagnostic> errors, notices;
   std::vector<std::pair<std::string, std::string>> to_set;  ///< variables that must be set, with the program's words
 };
 
 /// The servers of one program, and the faults of its files.
 struct foreign_reading {
-  std::vector<diagnostic> errors;  ///< of whole files: none of their servers is in `servers`
+  std::vector<documents::diagnostic> errors;  ///< of whole files: none of their servers is in `servers`
   std::vector<foreign_server> servers;
 };
 
@@ -56,7 +56,7 @@ struct own_places {
 /// that narrow them: if one of these cannot be read, every server is refused, as it is if one of `files` of a program
 /// that keeps such rules there cannot be. Each taken entry passes the check of our
 /// own configuration. Throws std::bad_alloc only.
-foreign_reading read_servers(const program& from, std::span<const foreign_file> files,
+foreign_reading read_servers(const programs::program& from, std::span<const foreign_file> files,
                              std::span<const foreign_file> beside, const own_places& own);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::imports

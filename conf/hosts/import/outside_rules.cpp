@@ -8,15 +8,15 @@
 #include <algorithm>
 #include <initializer_list>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::imports {
 namespace {
 
-using kind = node::kind;
+using kind = documents::node::kind;
 
 constexpr std::size_t most_rules = 10'000;
 
 /// Returns the value at the end of a path of keys; null: there is none.
-const node* at(const node& tree, std::initializer_list<std::string_view> path) {
+const documents::node* at(const documents::node& tree, std::initializer_list<std::string_view> path) {
   const auto* n = &tree;
   for (const auto key : path) {
     const auto* m = n->find(key);
@@ -26,7 +26,7 @@ const node* at(const node& tree, std::initializer_list<std::string_view> path) {
   return n;
 }
 
-std::vector<std::string> texts(const node* list) {
+std::vector<std::string> texts(const documents::node* list) {
   std::vector<std::string> out;
   if (list != nullptr)
     for (const auto& i : list->items)
@@ -120,7 +120,7 @@ class rule_collector {
   void amp() {
     for (const auto& d : files_) {
       if (const auto* list = find_amp(d.tree, "mcpPermissions"); list != nullptr && !list->items.empty()) {
-        const bool restricts = std::ranges::any_of(list->items, [](const node& i) {
+        const bool restricts = std::ranges::any_of(list->items, [](const documents::node& i) {
           const auto* action = at(i, {"action"});
           return action == nullptr || action->text != "allow";
         });
@@ -166,7 +166,7 @@ class rule_collector {
   }
 
  private:
-  void refuse(const foreign_document& d, const node& n, std::string path, std::string what) {
+  void refuse(const foreign_document& d, const documents::node& n, std::string path, std::string what) {
     made.refused.push_back(
         {d.file->path, n.at.line, n.at.column, std::move(what), std::move(path),
          "take it out there, or add the servers with `mcpbx add` and write \"tools\": {\"allow\": […]}"});
@@ -179,7 +179,7 @@ class rule_collector {
       std::erase_if(*made.only, [&](const std::string& n) { return std::ranges::find(names, n) == names.end(); });
   }
 
-  void switches_of_claude(const node& part) {
+  void switches_of_claude(const documents::node& part) {
     append(made.off, texts(at(part, {"disabledMcpServers"})));
     append(made.off, texts(at(part, {"disabledMcpjsonServers"})));
   }
@@ -208,9 +208,9 @@ class rule_collector {
 
   /// Reads what is denied, or always asked for, of all tools and of those called mcp:SERVER:TOOL (Zed's page
   /// on tool permissions). Patterns about arguments deny and ask for the whole tool.
-  void permissions_of_zed(const node* permissions) {
+  void permissions_of_zed(const documents::node* permissions) {
     if (permissions == nullptr) return;
-    const auto rule = [&](const node& part, const std::string& server, const std::string& tool) {
+    const auto rule = [&](const documents::node& part, const std::string& server, const std::string& tool) {
       const auto* usual = at(part, {"default"});
       const auto filled = [&](std::string_view key) {
         const auto* list = at(part, {key});
@@ -290,7 +290,7 @@ class rule_collector {
   }
 
   /// Reads opencode's object of patterns on SERVER_TOOL.
-  void switches(const node* object) {
+  void switches(const documents::node* object) {
     if (object == nullptr) return;
     if (object->is(kind::string) && object->text == "deny") made.deny.push_back({"", "*"});
     if (object->is(kind::string) && object->text == "ask") made.ask.push_back({"", "*"});
@@ -311,7 +311,7 @@ class rule_collector {
     }
   }
 
-  static const node* find_amp(const node& tree, std::string_view key) {
+  static const documents::node* find_amp(const documents::node& tree, std::string_view key) {
     const auto* m = tree.find("amp." + std::string(key));
     if (m != nullptr) return &m->value;
     const auto* amp = tree.find("amp");
@@ -338,7 +338,7 @@ class rule_collector {
 
 }  // namespace
 
-outside_rules read_outside_rules(const program& from, std::span<const foreign_document> files,
+outside_rules read_outside_rules(const programs::program& from, std::span<const foreign_document> files,
                                  std::span<const foreign_document> beside, std::span<const std::string> servers) {
   rule_collector collector(files, beside, servers);
   if (from.name == "gemini-cli") collector.gemini();
@@ -390,4 +390,4 @@ void apply_outside_rules(const outside_rules& rules, foreign_server& server) {
     entry.members.push_back({"disabled", server.at, truth_node(true, server.at)});
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::imports

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::imports {
 
 /// Returns a path of a project as an absolute one.
 inline std::string below(const std::string& folder, std::string_view path) {
@@ -17,4 +17,4 @@ inline bool is_relative(std::string_view path) {
   return !path.starts_with('/') && path != "~" && !path.starts_with("~/") && !path.starts_with("${");
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::imports

@@ -11,53 +11,55 @@
 #include <map>
 #include <set>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::imports {
 namespace {
 
-using kind = node::kind;
+using kind = documents::node::kind;
 
 constexpr std::string_view mark_begin = "// Imported by mcpbx from ", entry_words = " as ";
 
 std::string sorted_pairs(std::vector<std::pair<std::string, std::string>> pairs) {
   std::ranges::sort(pairs);
   std::string out;
-  for (const auto& [name, value] : pairs) out += json_quoted(name) + json_quoted(value);
+  for (const auto& [name, value] : pairs) out += json::json_quoted(name) + json::json_quoted(value);
   return out;
 }
 
-std::string pairs_of(const node& entry, std::string_view key) {
+std::string pairs_of(const documents::node& entry, std::string_view key) {
   std::vector<std::pair<std::string, std::string>> pairs;
   if (const auto* m = entry.find(key))
     for (const auto& v : m->value.members) pairs.emplace_back(v.key, v.value.text);
   return sorted_pairs(std::move(pairs));
 }
 
-std::string text_at(const node& entry, std::string_view key) {
+std::string text_at(const documents::node& entry, std::string_view key) {
   const auto* m = entry.find(key);
-  return m == nullptr ? "" : json_quoted(m->value.text);
+  return m == nullptr ? "" : json::json_quoted(m->value.text);
 }
 
 /// Returns what two entries of the same server share.
-std::string identity(const node& entry) {
+std::string identity(const documents::node& entry) {
   std::string out = text_at(entry, "command") + "|" + text_at(entry, "url") + "|" + text_at(entry, "cwd") + "|";
   if (const auto* args = entry.find("args"))
-    for (const auto& a : args->value.items) out += json_quoted(a.text);
+    for (const auto& a : args->value.items) out += json::json_quoted(a.text);
   return out + "|" + pairs_of(entry, "env") + "|" + pairs_of(entry, "headers");
 }
 
-std::string identity(const server_entry& s) {
-  const auto text = [](const std::optional<reference_string>& r) { return r ? json_quoted(r->text) : std::string(); };
-  const auto pairs = [](const reference_map& map) {
+std::string identity(const model::server_entry& s) {
+  const auto text = [](const std::optional<model::reference_string>& r) {
+    return r ? json::json_quoted(r->text) : std::string();
+  };
+  const auto pairs = [](const model::reference_map& map) {
     std::vector<std::pair<std::string, std::string>> out;
     for (const auto& [name, value] : map) out.emplace_back(name, value.text);
     return sorted_pairs(std::move(out));
   };
   std::string out = text(s.command) + "|" + text(s.url) + "|" + text(s.cwd) + "|";
-  for (const auto& a : s.args) out += json_quoted(a.text);
+  for (const auto& a : s.args) out += json::json_quoted(a.text);
   return out + "|" + pairs(s.env) + "|" + pairs(s.headers);
 }
 
-std::vector<std::string> names_in(const node& entry, std::string_view outer, std::string_view key) {
+std::vector<std::string> names_in(const documents::node& entry, std::string_view outer, std::string_view key) {
   std::vector<std::string> out;
   const auto* m = outer.empty() ? nullptr : entry.find(outer);
   const auto& object = outer.empty() ? entry : m != nullptr ? m->value : entry;
@@ -67,7 +69,7 @@ std::vector<std::string> names_in(const node& entry, std::string_view outer, std
   return out;
 }
 
-node& part(node& entry, std::string_view key) {
+documents::node& part(documents::node& entry, std::string_view key) {
   if (entry.find(key) == nullptr)
     entry.members.push_back({std::string(key), entry.at, empty_node(kind::object, entry.at)});
   return entry.find(key)->value;
@@ -80,25 +82,25 @@ bool has_glob(const std::vector<std::string>& names) {
 /// Returns true if what both forbid can be said in one entry. Two entries of one program that differ are meant to.
 bool can_join(const import_row& row, const foreign_server& other) {
   const auto &a = row.entry, &b = other.entry;
-  if (row.server->from == other.from && json_of(row.server->entry) != json_of(b)) return false;
+  if (row.server->from == other.from && documents::json_of(row.server->entry) != documents::json_of(b)) return false;
   const auto left = names_in(a, "tools", "allow"), right = names_in(b, "tools", "allow");
   if (!left.empty() && !right.empty() && left != right && (has_glob(left) || has_glob(right))) return false;
-  const auto renames = [](const node& n) {
+  const auto renames = [](const documents::node& n) {
     const auto* t = n.find("tools");
     const auto* r = t == nullptr ? nullptr : t->value.find("rename");
-    return r == nullptr ? std::string() : json_of(r->value);
+    return r == nullptr ? std::string() : documents::json_of(r->value);
   };
   return renames(a) == renames(b);
 }
 
-bool is_off(const node& entry) {
+bool is_off(const documents::node& entry) {
   const auto* m = entry.find("disabled");
   return m != nullptr && m->value.truth;
 }
 
 /// Adds what `other` forbids to `entry`. Returns true if that changed it.
-bool make_stricter(node& entry, const node& other) {
-  const auto before = json_of(entry);
+bool make_stricter(documents::node& entry, const documents::node& other) {
+  const auto before = documents::json_of(entry);
   for (const std::string_view key : {"tools", "prompts", "resources"})
     if (const auto deny = names_in(other, key, "deny"); !deny.empty())
       add_names(part(entry, key), "deny", deny, entry.at);
@@ -109,9 +111,10 @@ bool make_stricter(node& entry, const node& other) {
     if (mine == nullptr) {
       add_names(tools, "allow", allow, entry.at);
     } else {
-      std::erase_if(mine->value.items, [&](const node& n) { return std::ranges::find(allow, n.text) == allow.end(); });
+      std::erase_if(mine->value.items,
+                    [&](const documents::node& n) { return std::ranges::find(allow, n.text) == allow.end(); });
       if (mine->value.items.empty()) {
-        std::erase_if(tools.members, [](const node_member& m) { return m.key == "allow"; });
+        std::erase_if(tools.members, [](const documents::node_member& m) { return m.key == "allow"; });
         add_names(tools, "deny", {"*"}, entry.at);
       }
     }
@@ -122,11 +125,11 @@ bool make_stricter(node& entry, const node& other) {
     else
       entry.members.push_back({"disabled", entry.at, truth_node(true, entry.at)});
   }
-  return json_of(entry) != before;
+  return documents::json_of(entry) != before;
 }
 
 /// Returns true if our entry forbids all that a foreign one does.
-bool covers(const server_entry& ours, const node& foreign) {
+bool covers(const model::server_entry& ours, const documents::node& foreign) {
   const auto all_in = [](const std::vector<std::string>& names, const std::vector<std::string>& globs) {
     return std::ranges::all_of(names, [&](const std::string& n) {
       return std::ranges::any_of(globs, [&](const std::string& g) { return g == n || glob_match(g, n); });
@@ -151,15 +154,15 @@ std::string our_name(std::string_view name) {
     end = begin + 1;
     while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
     const auto one = text.substr(begin, end - begin);
-    out += forms::entry_name.accepts(one) ? one : "-";
+    out += model::forms::entry_name.accepts(one) ? one : "-";
   }
   out = std::string(cut_utf8(out, 56));
   return out.empty() ? "server" : out;
 }
 
 std::string origin_mark(const foreign_server& server) {
-  return std::string(mark_begin) + std::string(server.from->name) + ": " + json_quoted(server.name) + " in " +
-         json_quoted(server.file);
+  return std::string(mark_begin) + std::string(server.from->name) + ": " + json::json_quoted(server.name) + " in " +
+         json::json_quoted(server.file);
 }
 
 std::vector<std::string> origin_marks_in(std::string_view text) {
@@ -173,7 +176,7 @@ std::vector<std::string> origin_marks_in(std::string_view text) {
 }
 
 std::string mark_of_entry(std::string_view mark, std::string_view name) {
-  return std::string(mark).append(entry_words).append(json_quoted(name));
+  return std::string(mark).append(entry_words).append(json::json_quoted(name));
 }
 
 std::vector<import_origin> entry_origins_in(std::string_view text) {
@@ -185,7 +188,7 @@ std::vector<import_origin> entry_origins_in(std::string_view text) {
     // The name itself may have these words.
     for (auto words = line.rfind(entry_words); words != line.npos && words > 0;
          words = line.rfind(entry_words, words - 1)) {
-      const auto name = raw_json::parse(line.substr(words + entry_words.size()));
+      const auto name = json::raw_json::parse(line.substr(words + entry_words.size()));
       if (!name || !name->as_string()) continue;
       all.push_back({*name->as_string(), std::string(line.substr(0, words))});
       break;
@@ -195,7 +198,7 @@ std::vector<import_origin> entry_origins_in(std::string_view text) {
 }
 
 std::string without_marks_of(std::string_view text, std::string_view name) {
-  const auto end = std::string(entry_words) + json_quoted(name);
+  const auto end = std::string(entry_words) + json::json_quoted(name);
   std::string out;
   while (!text.empty()) {
     const auto size = std::min(text.find('\n'), text.size() - 1) + 1;
@@ -206,11 +209,12 @@ std::string without_marks_of(std::string_view text, std::string_view name) {
   return out;
 }
 
-std::vector<import_row> join_servers(std::span<const foreign_server> servers, std::span<const server_entry> existing,
+std::vector<import_row> join_servers(std::span<const foreign_server> servers,
+                                     std::span<const model::server_entry> existing,
                                      std::span<const import_origin> origins) {
   std::vector<import_row> rows;
   std::multimap<std::string, std::size_t> taken;
-  std::multimap<std::string, const server_entry*> there;
+  std::multimap<std::string, const model::server_entry*> there;
   std::set<std::string> names;
   for (const auto& s : existing) {
     if (s.bundled) continue;
@@ -232,8 +236,8 @@ std::vector<import_row> join_servers(std::span<const foreign_server> servers, st
     }
     const auto mark = origin_mark(s);
     const auto origin = std::ranges::find(origins, mark, &import_origin::mark);
-    const auto edited =
-        origin == origins.end() ? existing.end() : std::ranges::find(existing, origin->name, &server_entry::name);
+    const auto edited = origin == origins.end() ? existing.end()
+                                                : std::ranges::find(existing, origin->name, &model::server_entry::name);
     if (edited != existing.end()) {
       row.same_as = edited->name;
       row.notes.push_back(row.same_as + ": our own entry differs from that of " + std::string(s.from->title) +
@@ -266,8 +270,8 @@ std::vector<import_row> join_servers(std::span<const foreign_server> servers, st
   return rows;
 }
 
-void ask_for_all(node& entry) {
+void ask_for_all(documents::node& entry) {
   add_names(entry, "approve", {"*"}, entry.at);
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::imports

@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::imports {
 
 /// One server as it is written into our configuration, or the reason why it is not.
 struct import_row {
   const foreign_server* server = nullptr;
   std::string name;                ///< in our configuration; "" if it is not taken
   std::string same_as;             ///< the name under which it is there already, or is taken from elsewhere
-  node entry;                      ///< for our configuration
+  documents::node entry;           ///< for our configuration
   std::vector<std::string> notes;  ///< sentences about what joining changed
   std::vector<std::string> marks;  ///< origin_mark() of this server and of those that are joined to it
 };
@@ -45,10 +45,11 @@ std::string our_name(std::string_view name);
 /// environment and folder, or address and headers, are equal: the first is taken, and of what the others forbid nothing
 /// is lost. A name that another server has gets a number behind it. `existing` are the servers of our configuration;
 /// one of them that was imported from a server, as `origins` tells, is the same even if it has been edited since.
-std::vector<import_row> join_servers(std::span<const foreign_server> servers, std::span<const server_entry> existing,
+std::vector<import_row> join_servers(std::span<const foreign_server> servers,
+                                     std::span<const model::server_entry> existing,
                                      std::span<const import_origin> origins = {});
 
 /// Has every tool of an entry need a yes of the caller inside a run.
-void ask_for_all(node& entry);
+void ask_for_all(documents::node& entry);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::imports

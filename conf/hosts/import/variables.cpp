@@ -8,10 +8,10 @@
 #include <array>
 #include <cstddef>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::imports {
 namespace {
 
-namespace form = variable_form;
+namespace form = programs::variable_form;
 
 bool name_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -38,7 +38,7 @@ class translation {
   std::string_view rest() const { return text_.substr(at_); }
 
   bool fault(std::string what, std::string mend) {
-    made_.fault = reference_fault{std::move(what), std::move(mend)};
+    made_.fault = model::reference_fault{std::move(what), std::move(mend)};
     return true;
   }
   /// Writes a reference of ours. A `$` in front of it would turn it into text.
@@ -59,27 +59,27 @@ class translation {
 
   bool variable() {
     const auto r = rest();
-    if (r.starts_with("${{") && has(form::secrets)) return secrets();
+    if (r.starts_with("${{") && has(programs::variable_form::secrets)) return secrets();
     if (r.starts_with("${")) return braces();
-    if (r.starts_with("$(") && has(form::shell))
+    if (r.starts_with("$(") && has(programs::variable_form::shell))
       return fault("$(…) runs a shell command",
                    "write ${cmd:PROGRAM ARGUMENTS} in an entry of your own, which uses no shell");
-    if (r.starts_with("$: ") && has(form::shell) && at_ == 0)
+    if (r.starts_with("$: ") && has(programs::variable_form::shell) && at_ == 0)
       return fault("\"$: …\" runs a shell command",
                    "write ${cmd:PROGRAM ARGUMENTS} in an entry of your own, which uses no shell");
-    if (r.starts_with("$") && r.size() > 1 && name_start(r[1]) && has(form::dollar)) {
+    if (r.starts_with("$") && r.size() > 1 && name_start(r[1]) && has(programs::variable_form::dollar)) {
       std::size_t end = 1;
       while (end < r.size() && name_part(r[end])) ++end;
       return reference(std::string(r.substr(1, end - 1)), end);
     }
-    if (r.starts_with("{{") && has(form::double_curly) && r.find("}}") != r.npos)
+    if (r.starts_with("{{") && has(programs::variable_form::double_curly) && r.find("}}") != r.npos)
       return fault("{{…}} stands for a value of each user of that program", "write the value itself");
-    if (r.starts_with("{env:") && has(form::curly)) {
+    if (r.starts_with("{env:") && has(programs::variable_form::curly)) {
       const auto end = r.find('}');
       const auto name = r.substr(5, end == r.npos ? end : end - 5);
       if (end != r.npos && is_name(name)) return reference("env:" + std::string(name), end + 1);
     }
-    if (r.starts_with("{file:") && has(form::curly))
+    if (r.starts_with("{file:") && has(programs::variable_form::curly))
       if (const auto end = r.find('}'); end != r.npos) return file(r.substr(6, end - 6), end + 1);
     return false;
   }
@@ -114,23 +114,23 @@ class translation {
     if (end == r.npos) return literal();
     const auto inside = r.substr(2, end - 2);
     const auto length = end + 1;
-    if (inside.starts_with("env:") && has(form::env_named)) {
+    if (inside.starts_with("env:") && has(programs::variable_form::env_named)) {
       if (is_name(inside.substr(4))) return reference(std::string(inside), length);
       return fault("${env:…} without the name of a variable", "write the value itself");
     }
-    if (inside.starts_with("input:") && has(form::input)) return input(inside.substr(6), length);
-    if (inside.starts_with("file:") && has(form::file)) return file(inside.substr(5), length);
-    if (inside.starts_with("cmd:") && has(form::command)) {
+    if (inside.starts_with("input:") && has(programs::variable_form::input)) return input(inside.substr(6), length);
+    if (inside.starts_with("file:") && has(programs::variable_form::file)) return file(inside.substr(5), length);
+    if (inside.starts_with("cmd:") && has(programs::variable_form::command)) {
       const auto words = trimmed(inside.substr(4));
-      if (const auto split = split_words(words); !split)
+      if (const auto split = model::split_words(words); !split)
         return fault("${cmd:…}: " + split.error().message, "write it with a program and its arguments");
       return reference("cmd:" + std::string(words), length);
     }
-    if (has(form::editor) && editor(inside, length)) return true;
+    if (has(programs::variable_form::editor) && editor(inside, length)) return true;
     if (context_.plugins && (inside.starts_with("CLAUDE_") || inside.starts_with("user_config.")))
       return fault("${" + std::string(cut_utf8(inside, 64)) + "} is known to that program alone",
                    "write the value itself");
-    if (has(form::braced)) {
+    if (has(programs::variable_form::braced)) {
       const auto cut = inside.find(":-");
       if (is_name(inside.substr(0, cut))) {
         if (cut != inside.npos && inside.find("${", cut) != inside.npos)
@@ -141,7 +141,8 @@ class translation {
     // Nobody means these as text: an editor would replace them in another file.
     static constexpr std::array<std::string_view, 6> others{
         "workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "cwd", "/"};
-    if (has(form::editor | form::input) && (inside.starts_with("config:") || inside.starts_with("command:")))
+    if (has(programs::variable_form::editor | programs::variable_form::input) &&
+        (inside.starts_with("config:") || inside.starts_with("command:")))
       return fault("${" + std::string(cut_utf8(inside, 64)) + "} is known to that program alone",
                    "write the value itself");
     if (std::ranges::find(others, inside) != others.end() && context_.forms != 0)
@@ -169,14 +170,14 @@ class translation {
                  length);
   }
 
-  static const node* text_of(const node& object, std::string_view key) {
+  static const documents::node* text_of(const documents::node& object, std::string_view key) {
     const auto* m = object.find(key);
-    return m != nullptr && m->value.is(node::kind::string) ? &m->value : nullptr;
+    return m != nullptr && m->value.is(documents::node::kind::string) ? &m->value : nullptr;
   }
 
   /// Replaces an input by its default, else by a variable that the person sets: the value is in the program's store.
   bool input(std::string_view id, std::size_t length) {
-    const node* described = nullptr;
+    const documents::node* described = nullptr;
     if (context_.inputs != nullptr)
       for (const auto& i : context_.inputs->items)
         if (const auto* name = text_of(i, "id"); name != nullptr && name->text == id) described = &i;
@@ -223,4 +224,4 @@ translated_text translate_variables(std::string_view text, const variable_contex
   return translation(text, context).run();
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::imports

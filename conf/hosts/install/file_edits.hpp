@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::install {
 
 /// A file of a program under edit. One class for each format.
 class file_edits {
  public:
-  file_edits(const program& to, std::string_view file) : to_(to), file_(file) {}
+  file_edits(const programs::program& to, std::string_view file) : to_(to), file_(file) {}
   virtual ~file_edits() = default;
   file_edits(const file_edits&) = delete;
   file_edits& operator=(const file_edits&) = delete;
@@ -27,7 +27,7 @@ class file_edits {
   virtual result<bool> has_own(std::string_view text) = 0;
 
  protected:
-  const program& to_;
+  const programs::program& to_;
   std::string file_;
 };
 
@@ -36,6 +36,6 @@ struct switch_words {
   std::string key;
   bool off_value = false;
 };
-switch_words words_of_switch(off_switch s);
+switch_words words_of_switch(programs::off_switch s);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::install

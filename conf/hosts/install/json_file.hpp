@@ -3,7 +3,7 @@
 #include "conf/edit/json_edit.hpp"
 #include "conf/hosts/install/file_edits.hpp"
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::install {
 
 class json_file : public file_edits {
  public:
@@ -15,9 +15,9 @@ class json_file : public file_edits {
   result<bool> has_own(std::string_view text) override;
 
  private:
-  result<json_path> section(std::string_view text) const;
+  result<edit::json_path> section(std::string_view text) const;
   result<std::string> set_listed(std::string_view text, std::string_view key, const std::string& name, bool listed);
-  result<std::string> take_out_if_made(std::string text, std::string_view before, json_path path);
+  result<std::string> take_out_if_made(std::string text, std::string_view before, edit::json_path path);
 };
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::install

@@ -6,18 +6,18 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::install {
 namespace {
 
-node truth(bool value) {
-  node n;
-  n.type = node::kind::boolean;
+documents::node truth(bool value) {
+  documents::node n;
+  n.type = documents::node::kind::boolean;
   n.truth = value;
   return n;
 }
 
 // Replaces the word at this place, in any letters. Returns false if another one stands there.
-bool replace_word(std::string& text, const place& where, std::string_view word, std::string_view by) {
+bool replace_word(std::string& text, const documents::place& where, std::string_view word, std::string_view by) {
   const auto at = offset_of(text, where);
   const auto same = [](char a, char b) { return (a | 0x20) == b; };  // `word` is in small letters
   if (!std::ranges::equal(std::string_view(text).substr(at, word.size()), word, same)) return false;
@@ -72,4 +72,4 @@ result<bool> line_file::has_own(std::string_view text) {
   return member_at(*tree, {std::string(to_.section), std::string(own_name)}) != nullptr;
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::install

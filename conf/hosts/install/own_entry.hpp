@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::install {
 
 /// Name of our entry in every file.
 inline constexpr std::string_view own_name = "mcpbx";
@@ -27,23 +27,23 @@ struct edited_file {
 };
 
 /// Returns true if mcpbx can write itself into a file of the program.
-bool can_install(const program& to);
+bool can_install(const programs::program& to);
 
 /// Returns our entry as a person would paste it into the program's file.
-std::string pasted_entry(const program& to, const own_command& command);
+std::string pasted_entry(const programs::program& to, const own_command& command);
 
 /// Returns true if the text has our entry. errc::parse: the text is broken, with its first error as the sentence.
-result<bool> has_own_entry(const program& to, std::string_view text, std::string_view file);
+result<bool> has_own_entry(const programs::program& to, std::string_view text, std::string_view file);
 
 /// Returns `text` with our entry, in place of one that is there already, and with the servers `off` switched off.
 /// `text` may be empty. `file` is the name for errors: errc::parse (the text is broken), errc::invalid_argument (it is
 /// written in a way that cannot be edited).
-result<edited_file> with_own_entry(const program& to, std::string_view text, const own_command& command,
+result<edited_file> with_own_entry(const programs::program& to, std::string_view text, const own_command& command,
                                    std::span<const std::string> off, std::string_view file);
 
 /// Returns `text` without our entry, and with the servers `off` as they are in `before`, the text before ours was
 /// written. Later changes stay. Errors as above.
-result<std::string> without_own_entry(const program& to, std::string_view text, std::string_view before,
+result<std::string> without_own_entry(const programs::program& to, std::string_view text, std::string_view before,
                                       std::span<const std::string> off, std::string_view file);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::install

@@ -6,17 +6,17 @@
 
 #include <utility>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::install {
 namespace {
 
-constexpr auto toml = foreign_format::toml;
+constexpr auto toml = read::foreign_format::toml;
 constexpr std::string_view switch_line = "enabled = false";
 
 /// Returns the entry as lines of TOML. Its values are texts, numbers, true, false and lists of them, which JSON writes
 /// in the same way.
-std::string toml_lines(const node& entry) {
+std::string toml_lines(const documents::node& entry) {
   std::string out;
-  for (const auto& m : entry.members) out += m.key + " = " + json_of(m.value) + "\n";
+  for (const auto& m : entry.members) out += m.key + " = " + documents::json_of(m.value) + "\n";
   return out;
 }
 
@@ -35,7 +35,7 @@ result<std::string> toml_file::add(std::string_view text, std::string_view entry
   if (!without) return without;
   auto tree = parsed_file(toml, *without, file_);
   if (!tree) return std::unexpected(tree.error());
-  const auto ours = parsed_file(foreign_format::json, entry, "our entry");
+  const auto ours = parsed_file(read::foreign_format::json, entry, "our entry");
   if (!ours) return std::unexpected(ours.error());
   std::string out = std::move(*without);
   if (!out.empty() && !out.ends_with('\n')) out += '\n';
@@ -76,7 +76,7 @@ result<std::string> toml_file::remove(std::string_view text, std::string_view) {
   return proven_file(toml, std::move(out), *tree, file_);
 }
 
-result<void> toml_file::add_switch(std::string& text, const node_member& entry) const {
+result<void> toml_file::add_switch(std::string& text, const documents::node_member& entry) const {
   const auto at = offset_of(text, {0, entry.value.at.line, 1});
   if (!is_head(line_at(text, at))) return fail(errc::not_found, "it is not written as a table of its own");
   const auto next = next_line(text, at);
@@ -88,4 +88,4 @@ bool toml_file::is_switch(std::string_view line) const {
   return line == switch_line;
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::install

@@ -8,27 +8,28 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::install {
 
 /// Returns true if both say the same. null and an empty object are the same, since YAML writes both as nothing.
-bool same_tree(const node& a, const node& b);
+bool same_tree(const documents::node& a, const documents::node& b);
 
 /// Parses the text; errc::parse with the first error.
-result<node> parsed_file(foreign_format format, std::string_view text, std::string_view file);
+result<documents::node> parsed_file(read::foreign_format format, std::string_view text, std::string_view file);
 
 /// Returns the text if it says what `wanted` does, else errc::invalid_argument.
-result<std::string> proven_file(foreign_format format, std::string text, const node& wanted, std::string_view file);
+result<std::string> proven_file(read::foreign_format format, std::string text, const documents::node& wanted,
+                                std::string_view file);
 
 /// Sets the value at a path of keys; objects on the way are made.
-void set_node(node& tree, const std::vector<std::string>& path, node value);
+void set_node(documents::node& tree, const std::vector<std::string>& path, documents::node value);
 /// Removes the member at a path of keys, if it is there.
-void remove_node(node& tree, const std::vector<std::string>& path);
+void remove_node(documents::node& tree, const std::vector<std::string>& path);
 /// Returns the value at a path of keys; null: there is none.
-const node_member* member_at(const node& tree, const std::vector<std::string>& path);
+const documents::node_member* member_at(const documents::node& tree, const std::vector<std::string>& path);
 
 /// Returns the offset of a place in the text: of its line, and `column` characters on. `text.size()` if there is none.
-std::size_t offset_of(std::string_view text, const place& at);
+std::size_t offset_of(std::string_view text, const documents::place& at);
 /// Returns the offset of the line after the one of `offset`, or `text.size()`.
 std::size_t next_line(std::string_view text, std::size_t offset);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::install

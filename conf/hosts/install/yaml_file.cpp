@@ -7,16 +7,16 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::install {
 namespace {
 
-constexpr auto yaml = foreign_format::yaml;
+constexpr auto yaml = read::foreign_format::yaml;
 
 /// Returns our entry as a block in the indentation of `margin` blanks. JSON is YAML where a value stands on one line.
-std::string yaml_lines(const node& entry, std::size_t margin) {
+std::string yaml_lines(const documents::node& entry, std::size_t margin) {
   const std::string indent(margin, ' ');
   std::string out = indent + std::string(own_name) + ":\n";
-  for (const auto& m : entry.members) out += indent + "  " + m.key + ": " + json_of(m.value) + "\n";
+  for (const auto& m : entry.members) out += indent + "  " + m.key + ": " + documents::json_of(m.value) + "\n";
   return out;
 }
 
@@ -36,7 +36,7 @@ result<std::string> yaml_file::add(std::string_view text, std::string_view entry
   if (!without) return without;
   auto tree = parsed_file(yaml, *without, file_);
   if (!tree) return std::unexpected(tree.error());
-  const auto ours = parsed_file(foreign_format::json, entry, "our entry");
+  const auto ours = parsed_file(read::foreign_format::json, entry, "our entry");
   if (!ours) return std::unexpected(ours.error());
   std::string out = std::move(*without);
   const std::string section(to_.section);
@@ -52,7 +52,8 @@ result<std::string> yaml_file::add(std::string_view text, std::string_view entry
     out.insert(offset_of(out, {0, first.line, 1}), yaml_lines(*ours, first.column - 1));
   } else {
     const auto at = offset_of(out, servers->value.at);
-    if (servers->value.is(node::kind::object) && std::string_view(out).substr(at, 2) == "{}") out.erase(at, 2);
+    if (servers->value.is(documents::node::kind::object) && std::string_view(out).substr(at, 2) == "{}")
+      out.erase(at, 2);
     auto next = next_line(out, offset_of(out, servers->at));
     if (next > 0 && out[next - 1] != '\n') out.insert(next++, "\n");
     out.insert(next, yaml_lines(*ours, servers->at.column + 1));
@@ -87,7 +88,7 @@ result<std::string> yaml_file::remove(std::string_view text, std::string_view be
   return proven_file(yaml, std::move(out), *tree, file_);
 }
 
-result<void> yaml_file::add_switch(std::string& text, const node_member& entry) const {
+result<void> yaml_file::add_switch(std::string& text, const documents::node_member& entry) const {
   const auto& members = entry.value.members;
   if (members.empty() || members.front().at.line == entry.at.line)
     return fail(errc::not_found, "it is not written on lines of its own");
@@ -100,4 +101,4 @@ bool yaml_file::is_switch(std::string_view) const {
   return true;  // the reading afterwards finds a line that said more
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::install

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::programs {
 namespace {
 
 std::string value_of(const variable_values& variables, std::string_view name) {
@@ -19,27 +19,28 @@ std::vector<const program*> named(std::initializer_list<std::string_view> names)
 }
 
 /// Returns true if one of the entries has the key, with a value of that kind if one is asked for.
-bool entries_have(const node& servers, std::string_view key, node::kind kind = node::kind::broken) {
-  return std::ranges::any_of(servers.members, [&](const node_member& m) {
+bool entries_have(const documents::node& servers, std::string_view key,
+                  documents::node::kind kind = documents::node::kind::broken) {
+  return std::ranges::any_of(servers.members, [&](const documents::node_member& m) {
     const auto* found = m.value.find(key);
-    return found != nullptr && (kind == node::kind::broken || found->value.is(kind));
+    return found != nullptr && (kind == documents::node::kind::broken || found->value.is(kind));
   });
 }
 
-bool entries_say(const node& servers, std::string_view key, std::initializer_list<std::string_view> words) {
-  return std::ranges::any_of(servers.members, [&](const node_member& m) {
+bool entries_say(const documents::node& servers, std::string_view key, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(servers.members, [&](const documents::node_member& m) {
     const auto* found = m.value.find(key);
     return found != nullptr && std::ranges::find(words, found->value.text) != words.end();
   });
 }
 
-std::vector<const program*> by_entries(const node& servers) {
+std::vector<const program*> by_entries(const documents::node& servers) {
   if (entries_have(servers, "approvalPolicy")) return named({"5ire"});
   if (entries_have(servers, "isActive")) return named({"cherry-studio"});
   if (entries_have(servers, "alwaysAllow")) return named({"roo-code"});
   if (entries_have(servers, "serverUrl")) return named({"windsurf"});
   if (entries_have(servers, "httpUrl") || entries_have(servers, "trust")) return named({"gemini-cli"});
-  if (entries_have(servers, "tools", node::kind::array)) return named({"copilot-cli"});
+  if (entries_have(servers, "tools", documents::node::kind::array)) return named({"copilot-cli"});
   if (entries_have(servers, "working_directory")) return named({"warp"});
   if (entries_say(servers, "type", {"streamableHttp"})) return named({"cline", "cherry-studio", "1mcp"});
   return {};
@@ -70,10 +71,10 @@ bool is_machine_path(std::string_view pattern) {
   return pattern.starts_with('/');
 }
 
-foreign_format format_of(std::string_view path) {
-  if (path.ends_with(".toml")) return foreign_format::toml;
-  if (path.ends_with(".yaml") || path.ends_with(".yml")) return foreign_format::yaml;
-  return foreign_format::json;
+read::foreign_format format_of(std::string_view path) {
+  if (path.ends_with(".toml")) return read::foreign_format::toml;
+  if (path.ends_with(".yaml") || path.ends_with(".yml")) return read::foreign_format::yaml;
+  return read::foreign_format::json;
 }
 
 project_file project_of(std::string_view path) {
@@ -83,20 +84,20 @@ project_file project_of(std::string_view path) {
   return {};
 }
 
-std::vector<const program*> programs_like(const node& document, foreign_format format) {
+std::vector<const program*> programs_like(const documents::node& document, read::foreign_format format) {
   const auto has = [&](std::string_view key) { return document.find(key) != nullptr; };
   const auto* servers = document.find("mcpServers");
-  if (format == foreign_format::toml) return has("mcp_servers") ? named({"codex"}) : named({});
-  if (format == foreign_format::yaml) {
+  if (format == read::foreign_format::toml) return has("mcp_servers") ? named({"codex"}) : named({});
+  if (format == read::foreign_format::yaml) {
     if (has("extensions")) return named({"goose"});
     if (servers == nullptr) return {};
-    return servers->value.is(node::kind::array) ? named({"continue"}) : named({"librechat"});
+    return servers->value.is(documents::node::kind::array) ? named({"continue"}) : named({"librechat"});
   }
   if (has("context_servers")) return named({"zed"});
   if (has("amp.mcpServers") || has("amp")) return named({"amp"});
   if (has("nativeMCPServers")) return named({"mcphub"});
   if (has("servers")) return named({"vscode"});
-  if (const auto* mcp = document.find("mcp"); mcp != nullptr && mcp->value.is(node::kind::object)) {
+  if (const auto* mcp = document.find("mcp"); mcp != nullptr && mcp->value.is(documents::node::kind::object)) {
     if (servers != nullptr) return named({"gemini-cli"});
     if (entries_say(mcp->value, "type", {"local", "remote"})) return named({"opencode"});
     if (entries_say(mcp->value, "type", {"stdio", "http", "sse"})) return named({"crush"});
@@ -104,10 +105,10 @@ std::vector<const program*> programs_like(const node& document, foreign_format f
   if (const auto* projects = document.find("projects");
       projects != nullptr && entries_have(projects->value, "mcpServers"))
     return named({"claude-code"});
-  if (servers != nullptr && servers->value.is(node::kind::array)) return named({"mcpproxy"});
+  if (servers != nullptr && servers->value.is(documents::node::kind::array)) return named({"mcpproxy"});
   if (has("mcpSettings")) return named({"jan"});
   if (has("serverDefaults") || has("mcpTemplates")) return named({"1mcp"});
   return by_entries(servers != nullptr ? servers->value : document);
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::programs

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::programs {
 
 /// Values of environment variables by name, as in conf::environment.
 using variable_values = std::map<std::string, std::string, std::less<>>;
@@ -20,7 +20,7 @@ std::vector<std::string> program_paths(std::string_view pattern, const variable_
 bool is_machine_path(std::string_view pattern);
 
 /// Returns the format of a file by its name; JSON if it says nothing.
-foreign_format format_of(std::string_view path);
+read::foreign_format format_of(std::string_view path);
 
 /// A program whose project has a file, and the folder of that project.
 struct project_file {
@@ -32,6 +32,6 @@ project_file project_of(std::string_view path);
 
 /// Returns the programs that write a document like this one. Several: their units or meanings differ, so the person
 /// must say which.
-std::vector<const program*> programs_like(const node& document, foreign_format format);
+std::vector<const program*> programs_like(const documents::node& document, read::foreign_format format);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::programs

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::programs {
 
 /// Form of the servers in a program's file.
 enum class server_shape : std::uint8_t {
@@ -62,7 +62,7 @@ struct program {
   std::array<std::string_view, 3> project_files{};  ///< ends of paths by which a project's file is recognised
   std::array<std::string_view, 2> project_rules{};  ///< files in the folder of a project that narrow its servers
   bool rules_in_files = false;                      ///< the files above hold rules about servers of the others, too
-  foreign_format format = foreign_format::json;
+  read::foreign_format format = read::foreign_format::json;
   std::string_view section = "mcpServers";  ///< key of the servers; "mcp/servers" is two levels
   server_shape shape = server_shape::by_name;
   unsigned variables = 0;  ///< bits of variable_form; 0: everything is text
@@ -84,4 +84,4 @@ std::span<const program> all_programs();
 /// Returns the program called `name`; null: none.
 const program* find_program(std::string_view name);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::programs

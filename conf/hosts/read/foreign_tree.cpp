@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <string>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::read {
 
-node read_foreign(foreign_format format, std::string_view text, std::uint32_t file, std::string_view name,
-                  std::vector<diagnostic>& errors) {
+documents::node read_foreign(foreign_format format, std::string_view text, std::uint32_t file, std::string_view name,
+                             std::vector<documents::diagnostic>& errors) {
   // Only programs with JSON keep more than their settings in such a file.
   const std::size_t most = format == foreign_format::json ? max_foreign_bytes : max_foreign_bytes / 8;
   if (text.size() > most) {
@@ -30,7 +30,7 @@ node read_foreign(foreign_format format, std::string_view text, std::uint32_t fi
   }
   if (format == foreign_format::toml) return toml_tree(text, file, name, errors);
   if (format == foreign_format::yaml) return yaml_tree(text, file, name, errors);
-  return parse_jsonc(text, file, name, errors);
+  return documents::parse_jsonc(text, file, name, errors);
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::read

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::read {
 
 /// Format of a program's file. `json` takes comments, trailing commas and a byte order mark, as most programs do.
 enum class foreign_format : std::uint8_t { json, toml, yaml };
@@ -21,7 +21,7 @@ inline constexpr std::ptrdiff_t max_foreign_values = 2'000'000;
 /// Parses any bytes. `file` goes into every place, `name` into every error. Appends at most 50 errors to `errors`; the
 /// tree is to be used only if there are none. An empty TOML or YAML document is an empty object; a JSON one is an
 /// error.
-node read_foreign(foreign_format format, std::string_view text, std::uint32_t file, std::string_view name,
-                  std::vector<diagnostic>& errors);
+documents::node read_foreign(foreign_format format, std::string_view text, std::uint32_t file, std::string_view name,
+                             std::vector<documents::diagnostic>& errors);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::read

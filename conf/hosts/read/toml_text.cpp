@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::read {
 namespace {
 
-using kind = node::kind;
+using kind = documents::node::kind;
 
 constexpr std::size_t most_members = 10'000;  // of one table, or elements of one list
 
@@ -22,17 +22,18 @@ enum table_state : std::int64_t { implied, headed, dotted, closed };
 
 class toml_reader {
  public:
-  toml_reader(std::string_view text, std::uint32_t file, std::string_view name, std::vector<diagnostic>& errors)
+  toml_reader(std::string_view text, std::uint32_t file, std::string_view name,
+              std::vector<documents::diagnostic>& errors)
       : text_(text), file_(file), name_(name), errors_(errors) {
     if (text_.starts_with("\xEF\xBB\xBF")) pos_ = 3;
   }
 
-  node document() {
+  documents::node document() {
     root_.type = kind::object;
     root_.at = {file_, 1, 1};
     root_.whole = headed;
     if (valid_utf8_prefix(text_) != text_.size())
-      return fault("the file is not valid UTF-8", "save it as UTF-8"), node{};
+      return fault("the file is not valid UTF-8", "save it as UTF-8"), documents::node{};
     table_ = &root_;
     while (!wrong_) {
       blank_lines();
@@ -52,7 +53,7 @@ class toml_reader {
   bool end() const { return pos_ >= text_.size(); }
   char peek(std::size_t ahead = 0) const { return pos_ + ahead < text_.size() ? text_[pos_ + ahead] : '\0'; }
   bool at(std::string_view word) const { return text_.substr(pos_).starts_with(word); }
-  place here() const { return {file_, line_, column_}; }
+  documents::place here() const { return {file_, line_, column_}; }
 
   void step(std::size_t count = 1) {
     for (; count > 0 && !end(); --count) {
@@ -66,7 +67,7 @@ class toml_reader {
     }
   }
 
-  void fault_at(const place& where, std::string what, std::string mend) {
+  void fault_at(const documents::place& where, std::string what, std::string mend) {
     if (!wrong_)
       errors_.push_back(
           {std::string(name_), where.line, where.column, "this is not TOML: " + std::move(what), "", std::move(mend)});
@@ -109,7 +110,7 @@ class toml_reader {
 
   struct key_part {
     std::string name;
-    place where;
+    documents::place where;
   };
 
   static bool bare(char c) {
@@ -132,7 +133,7 @@ class toml_reader {
         if (part.name.empty()) return fault("a key is expected here"), parts;
       }
       parts.push_back(std::move(part));
-      if (parts.size() > static_cast<std::size_t>(max_jsonc_depth))
+      if (parts.size() > static_cast<std::size_t>(documents::max_jsonc_depth))
         return fault("a key with more than 64 parts", "flatten it"), parts;
       blanks();
       if (peek() != '.') return parts;
@@ -141,13 +142,13 @@ class toml_reader {
     return parts;
   }
 
-  node* add(node& table, const key_part& key, node value) {
+  documents::node* add(documents::node& table, const key_part& key, documents::node value) {
     if (table.members.size() >= most_members)
       return fault_at(key.where, "a table with more than 10000 keys", "split it"), nullptr;
-    return &table.members.emplace_back(node_member{key.name, key.where, std::move(value)}).value;
+    return &table.members.emplace_back(documents::node_member{key.name, key.where, std::move(value)}).value;
   }
-  static node made(kind type, const place& where, table_state state) {
-    node n;
+  static documents::node made(kind type, const documents::place& where, table_state state) {
+    documents::node n;
     n.type = type;
     n.at = where;
     n.whole = state;
@@ -162,7 +163,7 @@ class toml_reader {
     if (wrong_) return;
     if (!at(list ? "]]" : "]")) return fault("the name of a table is not closed", list ? "write ]]" : "write ]");
     step(list ? 2 : 1);
-    node* n = &root_;
+    documents::node* n = &root_;
     for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
       auto* m = n->find(parts[i].name);
       n = m != nullptr ? &m->value : add(*n, parts[i], made(kind::object, where, implied));
@@ -196,12 +197,12 @@ class toml_reader {
     table_ = &m->value;
   }
 
-  void key_value(node& table, int depth) {
+  void key_value(documents::node& table, int depth) {
     const auto parts = dotted_key();
     if (wrong_) return;
     if (peek() != '=') return fault("an equals sign is expected here", "write = and the value");
     step();
-    node* n = &table;
+    documents::node* n = &table;
     for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
       auto* m = n->find(parts[i].name);
       if (m != nullptr && (!m->value.is(kind::object) || m->value.whole != dotted))
@@ -216,10 +217,10 @@ class toml_reader {
     if (!wrong_) add(*n, parts.back(), std::move(v));
   }
 
-  node value(int depth) {
-    node n;
+  documents::node value(int depth) {
+    documents::node n;
     n.at = here();
-    if (depth > max_jsonc_depth) return fault("nested deeper than 64 levels", "flatten it"), n;
+    if (depth > documents::max_jsonc_depth) return fault("nested deeper than 64 levels", "flatten it"), n;
     const char c = peek();
     if (c == '[') return list(depth);
     if (c == '{') return inline_table(depth);
@@ -231,7 +232,7 @@ class toml_reader {
     return scalar();
   }
 
-  node list(int depth) {
+  documents::node list(int depth) {
     auto n = made(kind::array, here(), closed);
     step();
     while (!wrong_) {
@@ -250,7 +251,7 @@ class toml_reader {
     return n;
   }
 
-  node inline_table(int depth) {
+  documents::node inline_table(int depth) {
     auto n = made(kind::object, here(), dotted);
     step();
     blanks();
@@ -332,8 +333,8 @@ class toml_reader {
     while (peek() == ' ' || peek() == '\t' || peek() == '\n' || (peek() == '\r' && peek(1) == '\n')) step();
   }
 
-  node scalar() {
-    node n;
+  documents::node scalar() {
+    documents::node n;
     n.at = here();
     std::string word;
     const auto part = [](char c) { return bare(c) || c == '+' || c == '.' || c == ':'; };
@@ -368,7 +369,7 @@ class toml_reader {
     return n;
   }
 
-  void number(node& n, std::string_view word) {
+  void number(documents::node& n, std::string_view word) {
     std::string digits;
     for (std::size_t i = 0; i < word.size(); ++i) {
       if (word[i] == '_' && i > 0 && i + 1 < word.size() && bare(word[i - 1]) && bare(word[i + 1]) &&
@@ -408,7 +409,7 @@ class toml_reader {
   }
 
   /// Takes the marks of reading out of the tree.
-  static void clear(node& n) {
+  static void clear(documents::node& n) {
     if (n.is(kind::object) || n.is(kind::array)) n.whole = 0;
     for (auto& i : n.items) clear(i);
     for (auto& m : n.members) clear(m.value);
@@ -419,19 +420,20 @@ class toml_reader {
   std::string_view text_;
   std::uint32_t file_;
   std::string_view name_;
-  std::vector<diagnostic>& errors_;
+  std::vector<documents::diagnostic>& errors_;
   std::size_t pos_ = 0;
   std::uint32_t line_ = 1, column_ = 1;
   bool wrong_ = false;
-  node root_;
-  node* table_ = nullptr;  ///< the table that keys belong to; headers alone add members around it
+  documents::node root_;
+  documents::node* table_ = nullptr;  ///< the table that keys belong to; headers alone add members around it
   int table_depth_ = 0;
 };
 
 }  // namespace
 
-node toml_tree(std::string_view text, std::uint32_t file, std::string_view name, std::vector<diagnostic>& errors) {
+documents::node toml_tree(std::string_view text, std::uint32_t file, std::string_view name,
+                          std::vector<documents::diagnostic>& errors) {
   return toml_reader(text, file, name, errors).document();
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::read

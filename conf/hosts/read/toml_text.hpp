@@ -6,9 +6,10 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::read {
 
 /// Parses TOML 1.0 as read_foreign() says. Dates and times become their text.
-node toml_tree(std::string_view text, std::uint32_t file, std::string_view name, std::vector<diagnostic>& errors);
+documents::node toml_tree(std::string_view text, std::uint32_t file, std::string_view name,
+                          std::vector<documents::diagnostic>& errors);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::read

@@ -10,12 +10,13 @@
 #include <set>
 #include <string>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::read {
 namespace {
 
 class yaml_reader {
  public:
-  yaml_reader(std::string_view text, std::uint32_t file, std::string_view name, std::vector<diagnostic>& errors)
+  yaml_reader(std::string_view text, std::uint32_t file, std::string_view name,
+              std::vector<documents::diagnostic>& errors)
       : file_(file), name_(name), errors_(errors) {
     if (yaml_parser_initialize(&parser_) == 0) throw std::bad_alloc();
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
@@ -28,9 +29,9 @@ class yaml_reader {
   yaml_reader(const yaml_reader&) = delete;
   yaml_reader& operator=(const yaml_reader&) = delete;
 
-  node document() {
-    node root;
-    root.type = node::kind::object;
+  documents::node document() {
+    documents::node root;
+    root.type = documents::node::kind::object;
     root.at = {file_, 1, 1};
     next();  // the start of the stream
     next();
@@ -38,7 +39,7 @@ class yaml_reader {
     next();
     root = value(0);
     if (wrong_) return root;
-    if (root.is(node::kind::null)) root.type = node::kind::object;
+    if (root.is(documents::node::kind::null)) root.type = documents::node::kind::object;
     next();  // the end of the document
     next();
     if (!wrong_ && event_.type != YAML_STREAM_END_EVENT) error(here(), "a second document", "keep one document a file");
@@ -46,12 +47,12 @@ class yaml_reader {
   }
 
  private:
-  place here() const { return spot(event_.start_mark); }
-  place spot(const yaml_mark_t& mark) const {
+  documents::place here() const { return spot(event_.start_mark); }
+  documents::place spot(const yaml_mark_t& mark) const {
     return {file_, static_cast<std::uint32_t>(mark.line + 1), static_cast<std::uint32_t>(mark.column + 1)};
   }
 
-  void error(const place& at, std::string what, std::string mend) {
+  void error(const documents::place& at, std::string what, std::string mend) {
     if (!wrong_) errors_.push_back({std::string(name_), at.line, at.column, std::move(what), "", std::move(mend)});
     wrong_ = true;
   }
@@ -66,11 +67,11 @@ class yaml_reader {
   }
 
   /// Reads the value that begins with the present event, and leaves its last event as the present one.
-  node value(int depth) {
-    node n;
+  documents::node value(int depth) {
+    documents::node n;
     if (wrong_) return n;
     n.at = here();
-    if (depth > max_jsonc_depth) {
+    if (depth > documents::max_jsonc_depth) {
       error(n.at, "nested deeper than 64 levels", "flatten it");
       return n;
     }
@@ -80,12 +81,12 @@ class yaml_reader {
         return scalar();
       case YAML_SEQUENCE_START_EVENT:
         if (refuses(event_.data.sequence_start.anchor, event_.data.sequence_start.tag)) return n;
-        n.type = node::kind::array;
+        n.type = documents::node::kind::array;
         for (next(); !wrong_ && event_.type != YAML_SEQUENCE_END_EVENT; next()) n.items.push_back(value(depth + 1));
         return n;
       case YAML_MAPPING_START_EVENT:
         if (refuses(event_.data.mapping_start.anchor, event_.data.mapping_start.tag)) return n;
-        n.type = node::kind::object;
+        n.type = documents::node::kind::object;
         members(n, depth);
         return n;
       case YAML_ALIAS_EVENT:
@@ -97,10 +98,10 @@ class yaml_reader {
     }
   }
 
-  void members(node& n, int depth) {
+  void members(documents::node& n, int depth) {
     std::set<std::string, std::less<>> seen;
     for (next(); !wrong_ && event_.type != YAML_MAPPING_END_EVENT; next()) {
-      node_member m;
+      documents::node_member m;
       m.at = here();
       if (event_.type != YAML_SCALAR_EVENT)
         return error(m.at, "a key that is no text", "write a name in front of the colon");
@@ -130,11 +131,11 @@ class yaml_reader {
     return {reinterpret_cast<const char*>(event_.data.scalar.value), event_.data.scalar.length};
   }
 
-  node scalar() {
-    node n;
+  documents::node scalar() {
+    documents::node n;
     n.at = here();
     n.text = text();
-    n.type = node::kind::string;
+    n.type = documents::node::kind::string;
     if (n.text.find('\0') != n.text.npos) {
       error(n.at, "a NUL character stands in a text", "take it out");
       return n;
@@ -144,22 +145,22 @@ class yaml_reader {
     if (tag == YAML_STR_TAG || event_.data.scalar.style != YAML_PLAIN_SCALAR_STYLE) return n;
     const std::string_view t = n.text;
     if (t.empty() || t == "~" || t == "null" || t == "Null" || t == "NULL")
-      n.type = node::kind::null;
+      n.type = documents::node::kind::null;
     else if (t == "true" || t == "True" || t == "TRUE" || t == "false" || t == "False" || t == "FALSE")
-      n.type = node::kind::boolean, n.truth = t[0] == 't' || t[0] == 'T';
+      n.type = documents::node::kind::boolean, n.truth = t[0] == 't' || t[0] == 'T';
     else
       number(n);
-    if (n.type != node::kind::string) n.text.clear();
+    if (n.type != documents::node::kind::string) n.text.clear();
     return n;
   }
 
-  static void number(node& n) {
+  static void number(documents::node& n) {
     std::string_view t = n.text;
     if (t.starts_with('+')) t.remove_prefix(1);
     if (t.empty() || (t[0] != '-' && t[0] != '.' && (t[0] < '0' || t[0] > '9'))) return;
     const auto* end = t.data() + t.size();
     if (const auto whole = std::from_chars(t.data(), end, n.whole); whole.ec == std::errc() && whole.ptr == end) {
-      n.type = node::kind::integer;
+      n.type = documents::node::kind::integer;
       n.real = static_cast<double>(n.whole);
       return;
     }
@@ -169,9 +170,9 @@ class yaml_reader {
       n.real = 0;
       return;
     }
-    n.type = node::kind::number;
+    n.type = documents::node::kind::number;
     if (n.real == std::floor(n.real) && std::fabs(n.real) < 9e15) {
-      n.type = node::kind::integer;
+      n.type = documents::node::kind::integer;
       n.whole = static_cast<std::int64_t>(n.real);
     }
   }
@@ -181,13 +182,14 @@ class yaml_reader {
   bool held_ = false, wrong_ = false;
   std::uint32_t file_;
   std::string_view name_;
-  std::vector<diagnostic>& errors_;
+  std::vector<documents::diagnostic>& errors_;
 };
 
 }  // namespace
 
-node yaml_tree(std::string_view text, std::uint32_t file, std::string_view name, std::vector<diagnostic>& errors) {
+documents::node yaml_tree(std::string_view text, std::uint32_t file, std::string_view name,
+                          std::vector<documents::diagnostic>& errors) {
   return yaml_reader(text, file, name, errors).document();
 }
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::read

@@ -6,10 +6,11 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::conf {
+namespace mcpbx::conf::read {
 
 /// Parses one YAML document as read_foreign() says. Anchors, aliases and tags other than those of the core schema are
 /// errors.
-node yaml_tree(std::string_view text, std::uint32_t file, std::string_view name, std::vector<diagnostic>& errors);
+documents::node yaml_tree(std::string_view text, std::uint32_t file, std::string_view name,
+                          std::vector<documents::diagnostic>& errors);
 
-}  // namespace mcpbx::conf
+}  // namespace mcpbx::conf::read

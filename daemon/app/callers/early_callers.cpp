@@ -3,15 +3,15 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::callers {
 
 early_callers::early_callers(time_source& time, std::function<bool(pid_t)> not_known_yet,
-                             std::function<void(int, mcp::peer_credentials)> enter)
+                             std::function<void(int, mcp::socket::peer_credentials)> enter)
     : time_(time), not_known_yet_(std::move(not_known_yet)), enter_(std::move(enter)), timer_(time.make_timer()) {}
 
-void early_callers::came(int fd, mcp::peer_credentials peer) {
+void early_callers::came(int fd, mcp::socket::peer_credentials peer) {
   if (waiting_.size() >= most || !not_known_yet_(peer.pid)) return enter_(fd, std::move(peer));
-  waiting_.push_back({mcp::unique_fd(fd), std::move(peer), time_.now() + longest});
+  waiting_.push_back({mcp::process::unique_fd(fd), std::move(peer), time_.now() + longest});
   if (waiting_.size() == 1) arm();
 }
 
@@ -30,4 +30,4 @@ void early_callers::look() {
   if (!waiting_.empty()) arm();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::callers

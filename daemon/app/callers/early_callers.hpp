@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::callers {
 
 class early_callers {
  public:
@@ -21,17 +21,17 @@ class early_callers {
   /// `not_known_yet` returns true if the process belongs to a server whose start the keeper has yet to report. `enter`
   /// takes ownership of the descriptor. `time` must outlive this object.
   early_callers(time_source& time, std::function<bool(pid_t)> not_known_yet,
-                std::function<void(int fd, mcp::peer_credentials)> enter);
+                std::function<void(int fd, mcp::socket::peer_credentials)> enter);
 
-  void came(int fd, mcp::peer_credentials peer);
+  void came(int fd, mcp::socket::peer_credentials peer);
   /// Closes the connections of all waiting callers.
   void close() { waiting_.clear(); }
   std::size_t waiting() const noexcept { return waiting_.size(); }
 
  private:
   struct one {
-    mcp::unique_fd fd;
-    mcp::peer_credentials peer;
+    mcp::process::unique_fd fd;
+    mcp::socket::peer_credentials peer;
     time_point until;
   };
   void look();
@@ -39,9 +39,9 @@ class early_callers {
 
   time_source& time_;
   std::function<bool(pid_t)> not_known_yet_;
-  std::function<void(int, mcp::peer_credentials)> enter_;
+  std::function<void(int, mcp::socket::peer_credentials)> enter_;
   std::vector<one> waiting_;
   std::unique_ptr<timer> timer_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::callers

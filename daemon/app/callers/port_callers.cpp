@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::callers {
 namespace {
 
 constexpr std::size_t most_known = 8;
@@ -29,11 +29,11 @@ std::unexpected<error> unknown_caller() {
 
 }  // namespace
 
-result<std::string> admitted(const mcp::process_owner& owner) {
-  using enum mcp::process_owner::kind;
-  const auto d = decide(calling_process{owner.type != unknown, owner.type != stranger, owner.may_call});
+result<std::string> admitted(const mcp::keepers::process_owner& owner) {
+  using enum mcp::keepers::process_owner::kind;
+  const auto d = policy::decide(policy::calling_process{owner.type != unknown, owner.type != stranger, owner.may_call});
   if (d.allows()) return owner.type == stranger ? std::string() : owner.server;
-  if (d.by == rule::unknown_process) return unknown_caller();
+  if (d.by == policy::rule::unknown_process) return unknown_caller();
   return fail(errc::unavailable,
               "a tool server started by this daemon may not call it; \"mayCall\": true in its entry allows that");
 }
@@ -44,21 +44,21 @@ result<std::string> admitted_unseen(uid_t socket_of, bool hidden_below) {
 }
 
 bool has_hidden_below() {
-  return std::ranges::any_of(mcp::processes_below(::getpid()), [](const auto& one) {
+  return std::ranges::any_of(mcp::process::processes_below(::getpid()), [](const auto& one) {
     return ::access(("/proc/" + std::to_string(one.pid) + "/fd").c_str(), R_OK | X_OK) != 0 && errno == EACCES;
   });
 }
 
 struct port_callers::state {
   boost::asio::any_io_executor executor;
-  lane& work;
+  async::lane& work;
   time_source& time;
   owner_question owner_of;
   std::function<bool(pid_t)> not_known_yet;
   std::deque<pid_t> known = {};  // earlier callers that are no tool servers; they are likely to ask again
   std::size_t asked = 0;
   struct waiting {
-    mcp::tcp_ends ends;
+    mcp::socket::tcp_ends ends;
     time_point until;
     answer then;
   };
@@ -66,11 +66,11 @@ struct port_callers::state {
   std::unique_ptr<timer> again = {};
 };
 
-port_callers::port_callers(boost::asio::any_io_executor executor, lane& work, time_source& time,
+port_callers::port_callers(boost::asio::any_io_executor executor, async::lane& work, time_source& time,
                            owner_question owner_of, std::function<bool(pid_t)> not_known_yet)
     : state_(std::make_shared<state>(std::move(executor), work, time, std::move(owner_of), std::move(not_known_yet))) {}
 
-void port_callers::ask(const mcp::tcp_ends& ends, answer then) {
+void port_callers::ask(const mcp::socket::tcp_ends& ends, answer then) {
   if (state_->asked >= most)
     return boost::asio::post(state_->executor, [then = std::move(then)] {
       then(fail(errc::limit, "too many callers came at once; try again"));
@@ -79,16 +79,17 @@ void port_callers::ask(const mcp::tcp_ends& ends, answer then) {
   look(state_, ends, state_->time.now() + early_callers::longest, std::move(then));
 }
 
-void port_callers::look(const std::shared_ptr<state>& s, const mcp::tcp_ends& ends, time_point until, answer then) {
+void port_callers::look(const std::shared_ptr<state>& s, const mcp::socket::tcp_ends& ends, time_point until,
+                        answer then) {
   auto posted = s->work.post([executor = s->executor, weak = std::weak_ptr(s), ends, until, then,
                               likely = std::vector<pid_t>(s->known.begin(), s->known.end())]() mutable {
     std::optional<found> f;
-    if (const auto socket = mcp::peer_of(ends)) {
+    if (const auto socket = mcp::socket::peer_of(ends)) {
       f = found{*socket, {}};
-      f->holder = mcp::holder_of(socket->inode, likely);
+      f->holder = mcp::socket::holder_of(socket->inode, likely);
       // Reads the start time of the process that holds the socket now, since the pid may have been reused.
-      if (f->holder) f->holder_start = mcp::start_of(*f->holder);
-      if (f->holder && !mcp::holds_socket(*f->holder, socket->inode)) f->holder.reset();
+      if (f->holder) f->holder_start = mcp::process::start_of(*f->holder);
+      if (f->holder && !mcp::socket::holds_socket(*f->holder, socket->inode)) f->holder.reset();
       f->hidden_below = !f->holder && has_hidden_below();
     }
     boost::asio::post(executor, [weak = std::move(weak), ends, until, f, then = std::move(then)]() mutable {
@@ -121,12 +122,13 @@ result<std::string> port_callers::judge(state& s, const std::optional<found>& f)
   const auto owner = s.owner_of(holder);
   // An equal start time proves that the pid was not reused. The descriptors of the process are not counted here: it may
   // have very many.
-  if (f->holder_start == 0 || mcp::start_of(holder) != f->holder_start) return unknown_caller();
-  if (owner.type == mcp::process_owner::kind::stranger && std::ranges::find(s.known, holder) == s.known.end()) {
+  if (f->holder_start == 0 || mcp::process::start_of(holder) != f->holder_start) return unknown_caller();
+  if (owner.type == mcp::keepers::process_owner::kind::stranger &&
+      std::ranges::find(s.known, holder) == s.known.end()) {
     s.known.push_front(holder);
     if (s.known.size() > most_known) s.known.pop_back();
   }
   return admitted(owner);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::callers

@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::callers {
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 constexpr int lock_tries = 200, lock_pause_ms = 10;
 
 // Waits a bounded time: the holder is about to listen or to give up, unless it hangs.
-mcp::unique_fd locked(const std::string& path) {
-  mcp::unique_fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+mcp::process::unique_fd locked(const std::string& path) {
+  mcp::process::unique_fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   for (int i = 0; lock.get() >= 0 && i < lock_tries && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0; ++i)
     ::poll(nullptr, 0, lock_pause_ms);
   return lock;
@@ -44,7 +44,7 @@ result<running_link> running_link::take(const conf::environment& env, std::strin
   if (mine.links_.empty()) return mine;
   mine.lock_ = locked(mine.links_.front() + ".lock");
   for (const auto& link : mine.links_) {
-    const auto other = mcp::connect_link(link);
+    const auto other = mcp::socket::connect_link(link);
     if (!other) continue;
     ::close(other->fd);
     if (other->path == mine.path_) continue;  // the lock of the socket decides
@@ -59,14 +59,14 @@ result<running_link> running_link::take(const conf::environment& env, std::strin
 
 void running_link::show() {
   for (const auto& link : links_)
-    if (auto made = mcp::set_link(link, path_); !made) log::info(made.error().message);
-  lock_ = mcp::unique_fd();
+    if (auto made = mcp::socket::set_link(link, path_); !made) log::info(made.error().message);
+  lock_ = mcp::process::unique_fd();
   shown_ = true;
 }
 
 running_link::~running_link() {
   if (!shown_) return;
-  for (const auto& link : links_) mcp::remove_link(link, path_);
+  for (const auto& link : links_) mcp::socket::remove_link(link, path_);
 }
 
 running_link::running_link(running_link&& other) noexcept
@@ -83,4 +83,4 @@ running_link& running_link::operator=(running_link&& other) noexcept {
   return *this;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::callers

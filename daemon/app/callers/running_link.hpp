@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::callers {
 
 class running_link {
  public:
@@ -25,8 +25,8 @@ class running_link {
  private:
   std::vector<std::string> links_;
   std::string path_;
-  mcp::unique_fd lock_;  // held until show(), so that one of two starting daemons sees the other
+  mcp::process::unique_fd lock_;  // held until show(), so that one of two starting daemons sees the other
   bool shown_ = false;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::callers

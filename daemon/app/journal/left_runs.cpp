@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::journals {
 
 void left_runs::ask(std::function<void()> answered) {
   answered_ = std::move(answered);
@@ -27,10 +27,10 @@ void left_runs::when_taken(waiter then) {
 
 void left_runs::ask_now() {
   if (std::exchange(asking_, true)) return;
-  from_.take_unfinished([this](result<std::vector<unfinished_run>> left) { on_answer(std::move(left)); });
+  from_.take_unfinished([this](result<std::vector<store::unfinished_run>> left) { on_answer(std::move(left)); });
 }
 
-void left_runs::on_answer(result<std::vector<unfinished_run>> left) {
+void left_runs::on_answer(result<std::vector<store::unfinished_run>> left) {
   asking_ = false;
   const auto waiting = std::exchange(waiting_, {});
   if (!left) {
@@ -69,4 +69,4 @@ void left_runs::stop() {
   if (again_) again_->cancel();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::journals

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::journals {
 
 class left_runs {
  public:
-  using taker = std::function<void(unfinished_run)>;
+  using taker = std::function<void(store::unfinished_run)>;
   using waiter = std::function<void(result<void>)>;
   /// Most callers that wait for one answer of the journal.
   static constexpr std::size_t max_waiting = 256;
@@ -23,7 +23,7 @@ class left_runs {
   static constexpr milliseconds look_every{15'000};
   /// All arguments must outlive this object, and this object all pending answers of the journal. Passes each run to
   /// `take`, once.
-  left_runs(journal& from, time_source& time, taker take) : from_(from), time_(time), take_(std::move(take)) {}
+  left_runs(store::journal& from, time_source& time, taker take) : from_(from), time_(time), take_(std::move(take)) {}
 
   /// Asks the journal, and repeats the question after 5 s, 10 s, … 60 s while it fails. Calls `answered` (may be empty)
   /// once, when the runs are taken. A shared journal is asked further, for runs of daemons that have gone.
@@ -37,9 +37,9 @@ class left_runs {
  private:
   static constexpr milliseconds first_pause{5'000}, longest_pause{60'000};
   void ask_now();
-  void on_answer(result<std::vector<unfinished_run>> left);
+  void on_answer(result<std::vector<store::unfinished_run>> left);
   void ask_in(milliseconds pause);
-  journal& from_;
+  store::journal& from_;
   time_source& time_;
   taker take_;
   std::function<void()> answered_;
@@ -50,4 +50,4 @@ class left_runs {
   bool failed_ = false, taken_ = false, stopped_ = false;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::journals

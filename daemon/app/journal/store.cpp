@@ -22,31 +22,33 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::journals {
 namespace {
 
 constexpr std::string_view sqlite_scheme = "sqlite:";
 
 // Journal whose every call fails with the reason, so that only runs are out of service.
-class unavailable_journal final : public journal {
+class unavailable_journal final : public store::journal {
  public:
   unavailable_journal(boost::asio::any_io_executor executor, std::int64_t since_ms, std::string why)
       : executor_(std::move(executor)), since_ms_(since_ms), why_(std::move(why)) {}
-  std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(why_); }
+  std::unique_ptr<store::run_journal> open_run(const std::string&) override { return std::make_unique<one>(why_); }
   bool keeps_sessions() const override { return true; }
-  std::optional<journal_trouble> trouble() const override { return journal_trouble{why_, since_ms_}; }
+  std::optional<store::journal_trouble> trouble() const override { return store::journal_trouble{why_, since_ms_}; }
   void load_history(std::string, answer<history> then) override { refuse(std::move(then)); }
-  void list_sessions(session_query, answer<std::vector<session_row>> then) override { refuse(std::move(then)); }
-  void read_session(std::string, answer<session_contents> then) override { refuse(std::move(then)); }
+  void list_sessions(stored::session_query, answer<std::vector<stored::session_row>> then) override {
+    refuse(std::move(then));
+  }
+  void read_session(std::string, answer<stored::session_contents> then) override { refuse(std::move(then)); }
   void erase_session(std::string, answer<void> then) override { refuse(std::move(then)); }
-  void take_unfinished(answer<std::vector<unfinished_run>> then) override { refuse(std::move(then)); }
-  void find_ended(std::string, answer<std::vector<run_record>> then) override { refuse(std::move(then)); }
+  void take_unfinished(answer<std::vector<store::unfinished_run>> then) override { refuse(std::move(then)); }
+  void find_ended(std::string, answer<std::vector<stored::run_record>> then) override { refuse(std::move(then)); }
   void find_owner(std::string, answer<std::optional<std::string>> then) override { refuse(std::move(then)); }
 
  private:
-  struct one final : run_journal {
+  struct one final : store::run_journal {
     explicit one(std::string w) : why(std::move(w)) {}
-    boost::asio::awaitable<result<void>> append(std::vector<run_record>, bool) override {
+    boost::asio::awaitable<result<void>> append(std::vector<stored::run_record>, bool) override {
       co_return fail(errc::io, why);
     }
     std::string why;
@@ -61,15 +63,15 @@ class unavailable_journal final : public journal {
 };
 
 // Returns the value of store.url. A database's URL is returned unresolved, since its journal resolves it.
-result<std::string> url_of(const conf::configuration& config, const start_values& values) {
+result<std::string> url_of(const conf::model::configuration& config, const references::start_values& values) {
   if (!config.store.url) return std::string(sqlite_scheme);
-  if (conf::forms::is_postgres_url(config.store.url->text)) return config.store.url->text;
+  if (conf::model::forms::is_postgres_url(config.store.url->text)) return config.store.url->text;
   return values.value(*config.store.url);
 }
 
-result<sqlite_store::options> place_of(std::string_view path, const conf::environment& env) {
-  sqlite_store::options o;
-  o.boot = boot_identity();
+result<sqlite::sqlite_store::options> place_of(std::string_view path, const conf::environment& env) {
+  sqlite::sqlite_store::options o;
+  o.boot = process::boot_identity();
   if (path.empty()) {
     auto folder = conf::state_directory(env);
     if (!folder) return std::unexpected(folder.error());
@@ -78,37 +80,38 @@ result<sqlite_store::options> place_of(std::string_view path, const conf::enviro
     return o;
   }
   const std::string home = env.filled("HOME").value_or("/");
-  o.path = conf::under_home(path, home);
+  o.path = conf::model::under_home(path, home);
   return o;
 }
 
-std::unique_ptr<run_store> postgres_of(const conf::reference_string& url, const conf::environment& env, bool passing) {
-  postgres_store::options o;
+std::unique_ptr<store::run_store> postgres_of(const conf::model::reference_string& url, const conf::environment& env,
+                                              bool passing) {
+  postgres::postgres_store::options o;
   o.url = [url] {
-    system_references source;
-    return conf::resolve(url, source);
+    references::system_references source;
+    return conf::model::resolve(url, source);
   };
   if (passing)
-    o.owner = [id = passing_identity()] { return result<std::string>(id); };
+    o.owner = [id = process::passing_identity()] { return result<std::string>(id); };
   else
-    o.owner = [env] { return daemon_identity(env); };
-  o.label = daemon_label();
-  return std::make_unique<postgres_store>(std::move(o));
+    o.owner = [env] { return process::daemon_identity(env); };
+  o.label = process::daemon_label();
+  return std::make_unique<postgres::postgres_store>(std::move(o));
 }
 
 // Opens the SQLite journal. Without a place, runs are kept in memory if the key is missing; otherwise they fail with
 // the reason.
-result<std::unique_ptr<run_store>> file_of(const conf::configuration& config, const conf::environment& env,
-                                           const std::string& url, bool passing) {
-  if (conf::forms::is_postgres_url(url)) return postgres_of(*config.store.url, env, passing);
+result<std::unique_ptr<store::run_store>> file_of(const conf::model::configuration& config,
+                                                  const conf::environment& env, const std::string& url, bool passing) {
+  if (conf::model::forms::is_postgres_url(url)) return postgres_of(*config.store.url, env, passing);
   auto place = place_of(std::string_view(url).substr(sqlite_scheme.size()), env);
   if (!place) return std::unexpected(std::move(place.error()));
-  return std::make_unique<sqlite_store>(std::move(*place));
+  return std::make_unique<sqlite::sqlite_store>(std::move(*place));
 }
 
 }  // namespace
 
-result<std::string> sqlite_path(const conf::configuration& config, const start_values& values,
+result<std::string> sqlite_path(const conf::model::configuration& config, const references::start_values& values,
                                 const conf::environment& env) {
   const auto url = url_of(config, values);
   if (!url) return url;
@@ -118,26 +121,27 @@ result<std::string> sqlite_path(const conf::configuration& config, const start_v
   return std::move(place->path);
 }
 
-std::unique_ptr<journal> make_journal(const conf::configuration& config, const start_values& values,
-                                      const conf::environment& env, boost::asio::any_io_executor executor,
-                                      time_source& time, bool by_default, decltype(record_rules::closed) closed) {
-  if (!config.store.url && !by_default) return std::make_unique<memory_journal>();
+std::unique_ptr<store::journal> make_journal(const conf::model::configuration& config,
+                                             const references::start_values& values, const conf::environment& env,
+                                             boost::asio::any_io_executor executor, time_source& time, bool by_default,
+                                             decltype(store::record_rules::closed) closed) {
+  if (!config.store.url && !by_default) return std::make_unique<store::memory_journal>();
   const auto url = url_of(config, values);
   const auto unavailable = [&](std::string why) {
     return std::make_unique<unavailable_journal>(executor, time.wall_ms(), std::move(why));
   };
   if (!url) return unavailable(url.error().message);
-  if (*url == "none") return std::make_unique<memory_journal>();
-  if (!url->starts_with(sqlite_scheme) && !conf::forms::is_postgres_url(*url))
+  if (*url == "none") return std::make_unique<store::memory_journal>();
+  if (!url->starts_with(sqlite_scheme) && !conf::model::forms::is_postgres_url(*url))
     return unavailable("store.url: its value is neither none nor a URL with sqlite: or postgresql://");
   auto file = file_of(config, env, *url, !by_default);
   if (!file && !config.store.url) {
     log::warn("runs are not kept: " + file.error().message);
-    return std::make_unique<memory_journal>();
+    return std::make_unique<store::memory_journal>();
   }
   if (!file) return unavailable(file.error().message);
-  auto options = journal_options(config, std::move(closed));
-  return std::make_unique<lane_journal>(std::move(executor), time, std::move(*file), std::move(options));
+  auto options = options::journal_options(config, std::move(closed));
+  return std::make_unique<store::lane_journal>(std::move(executor), time, std::move(*file), std::move(options));
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::journals

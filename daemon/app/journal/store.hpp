@@ -13,20 +13,20 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::journals {
 
 /// Returns the journal of `store.url`: in memory for "none"; in a PostgreSQL database, whose URL is resolved for each
 /// connection; else in SQLite, at the path or at mcpbx.db in the state directory. If the place is unknown (a reference
 /// without value, no HOME), every call of the journal fails with the reason. Without the key it is "sqlite:", or in
 /// memory if there is no place or `by_default` is false (a private daemon). `closed` is record_rules::closed. `time`
 /// must outlive the journal.
-std::unique_ptr<journal> make_journal(const conf::configuration& config, const start_values& values,
-                                      const conf::environment& env, boost::asio::any_io_executor executor,
-                                      time_source& time, bool by_default = true,
-                                      decltype(record_rules::closed) closed = {});
+std::unique_ptr<store::journal> make_journal(const conf::model::configuration& config,
+                                             const references::start_values& values, const conf::environment& env,
+                                             boost::asio::any_io_executor executor, time_source& time,
+                                             bool by_default = true, decltype(store::record_rules::closed) closed = {});
 
 /// Returns the file of the SQLite journal; "" if something else keeps the runs. errc::config: the place is unknown.
-result<std::string> sqlite_path(const conf::configuration& config, const start_values& values,
+result<std::string> sqlite_path(const conf::model::configuration& config, const references::start_values& values,
                                 const conf::environment& env);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::journals

@@ -7,39 +7,39 @@
 
 #include <optional>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::models {
 namespace {
 
 template <class T>
 void lay(T& target, const std::optional<T>& value) {
   if (value) target = *value;
 }
-void lay(conf::round_prompt_texts& target, const conf::round_prompt_texts& texts) {
+void lay(conf::loop::round_prompt_texts& target, const conf::loop::round_prompt_texts& texts) {
   target = texts;
 }
 
-void fill(run_limits& r, const conf::loop_settings& s) {
-  for (const auto& n : conf::loop_numbers()) lay(r.*n.settled, s.*n.open);
-  conf::each_choice([&](const auto& m) { lay(r.*m.settled, s.*m.open); });
+void fill(stored::run_limits& r, const conf::model::loop_settings& s) {
+  for (const auto& n : conf::loop::loop_numbers()) lay(r.*n.settled, s.*n.open);
+  conf::loop::each_choice([&](const auto& m) { lay(r.*m.settled, s.*m.open); });
 }
 
 }  // namespace
 
-limit_bound bound_of(const conf::configuration& all, std::string_view key) {
-  const auto& number = conf::find_loop_number(key);
+chat::limit_bound bound_of(const conf::model::configuration& all, std::string_view key) {
+  const auto& number = conf::loop::find_loop_number(key);
   return {number.low, number.high, number.zero_is_none, number.ceiling(all.loop.max)};
 }
 
-run_limits limits_for(const conf::configuration& all, const conf::model_entry* model,
-                      const conf::profile_entry* profile) {
-  conf::loop_settings settings = conf::default_loop();
-  conf::overlay(settings, all.loop);
-  if (model != nullptr) conf::overlay(settings, model->loop);
-  if (profile != nullptr) conf::overlay(settings, profile->loop);
-  conf::cap(settings, all.loop.max);
-  run_limits r;
+stored::run_limits limits_for(const conf::model::configuration& all, const conf::model::model_entry* model,
+                              const conf::model::profile_entry* profile) {
+  conf::model::loop_settings settings = conf::model::default_loop();
+  conf::model::overlay(settings, all.loop);
+  if (model != nullptr) conf::model::overlay(settings, model->loop);
+  if (profile != nullptr) conf::model::overlay(settings, profile->loop);
+  conf::model::cap(settings, all.loop.max);
+  stored::run_limits r;
   fill(r, settings);
   return r;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::models

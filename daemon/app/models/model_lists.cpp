@@ -11,35 +11,35 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::models {
 namespace {
 
 // Limit for slow endpoints, because a person may wait at a terminal.
 constexpr milliseconds list_time{30'000};
 
-bool has_endpoint(const conf::model_entry& e) {
-  return providers::find_api(conf::to_string(*e.api)) != nullptr;
+bool has_endpoint(const conf::model::model_entry& e) {
+  return providers::registry::find_api(conf::loop::to_string(*e.api)) != nullptr;
 }
 
 // Returns true if a program gives the key or a header. A list must not run it, because it may ask the user.
-bool runs_program(const conf::model_entry& e) {
-  const auto runs = [](const conf::reference_string& value) { return value.text.contains("${cmd:"); };
+bool runs_program(const conf::model::model_entry& e) {
+  const auto runs = [](const conf::model::reference_string& value) { return value.text.contains("${cmd:"); };
   return (e.api_key && runs(*e.api_key)) ||
          std::ranges::any_of(e.headers, [&](const auto& header) { return runs(header.second); });
 }
 
-model_row row_of(model_set& models, const conf::model_entry& e) {
-  model_row r;
+front::model_row row_of(model_set& models, const conf::model::model_entry& e) {
+  front::model_row r;
   r.name = e.name;
-  r.api = conf::to_string(*e.api);
+  r.api = conf::loop::to_string(*e.api);
   r.fallback = e.fallback_model.value_or("");
   const auto usual = meant_model(models.configuration(), "");
   r.is_default = usual.substr(0, usual.find('/')) == e.name;
   if (has_endpoint(e)) {
-    if (const auto model = models.values().value(*e.model)) r.model = redactor::redact(*model);
+    if (const auto model = models.values().value(*e.model)) r.model = redact::redactor::redact(*model);
     // Redacts the whole URL before it is cut: the redactor would not recognise a part of a secret.
     if (const auto base = base_url_of(e, models.values())) {
-      const auto shown = redactor::redact(*base);
+      const auto shown = redact::redactor::redact(*base);
       r.endpoint = shown.substr(0, shown.find('?'));
     }
   }
@@ -51,25 +51,26 @@ model_row row_of(model_set& models, const conf::model_entry& e) {
 
 struct model_lists::job {
   std::shared_ptr<model_set> models;
-  std::vector<model_row> rows;
-  std::vector<std::unique_ptr<providers::model_listing>> asking;
+  std::vector<front::model_row> rows;
+  std::vector<std::unique_ptr<providers::call::model_listing>> asking;
   std::vector<bool> reading;     // rows whose key and headers are being read
   std::unique_ptr<timer> limit;  // ends the reading, which a file of a dead mount would hold up
   std::size_t left = 0;
   bool remote = false, ended = false;
-  std::function<void(result<std::vector<model_row>>)> done;
+  std::function<void(result<std::vector<front::model_row>>)> done;
 };
 
-model_lists::model_lists(present_models models, boost::asio::any_io_executor executor, http::client& client,
+model_lists::model_lists(present_models models, boost::asio::any_io_executor executor, http::clients::client& client,
                          time_source& time)
     : models_(std::move(models)), executor_(std::move(executor)), client_(client), time_(time) {}
 
 model_lists::~model_lists() = default;
 
-void model_lists::list(const std::string& name, bool remote, std::function<void(result<std::vector<model_row>>)> done) {
+void model_lists::list(const std::string& name, bool remote,
+                       std::function<void(result<std::vector<front::model_row>>)> done) {
   auto models = models_();
   const auto& all = models->configuration();
-  std::vector<const conf::model_entry*> wanted;
+  std::vector<const conf::model::model_entry*> wanted;
   for (const auto& e : all.models)
     if (name.empty() || e.name == name) wanted.push_back(&e);
   if (wanted.empty() && !name.empty()) {
@@ -107,14 +108,14 @@ std::size_t model_lists::max_tools(std::string_view name, std::string_view api) 
   const auto* e = model_entry_of(models->configuration(), name);
   if (api.empty()) return e != nullptr ? static_cast<std::size_t>(e->max_tools.value_or(0)) : 0;
   // Azure deployments use OpenAI's protocol.
-  const auto* spoken = e != nullptr ? providers::find_api(conf::to_string(*e->api)) : nullptr;
+  const auto* spoken = e != nullptr ? providers::registry::find_api(conf::loop::to_string(*e->api)) : nullptr;
   if (spoken != nullptr && (spoken->name == api || spoken->dialect_of == api)) return max_tools_of(*e);
-  const auto* known = providers::find_api(api);
+  const auto* known = providers::registry::find_api(api);
   return known != nullptr ? known->max_tools : 0;
 }
 
 // Resolves the key and the headers of an entry, so that the list shows a variable or a file that is missing.
-void model_lists::check_values(const std::shared_ptr<job>& j, std::size_t at, const conf::model_entry& e) {
+void model_lists::check_values(const std::shared_ptr<job>& j, std::size_t at, const conf::model::model_entry& e) {
   if (!has_endpoint(e) || !j->rows[at].problem.empty() || runs_program(e)) return;
   const auto o = j->models->connection_options(e);
   if (!o) return;  // the same fault is the problem of the row already
@@ -129,7 +130,7 @@ void model_lists::check_values(const std::shared_ptr<job>& j, std::size_t at, co
   });
 }
 
-void model_lists::ask(const std::shared_ptr<job>& j, std::size_t at, const conf::model_entry& e) {
+void model_lists::ask(const std::shared_ptr<job>& j, std::size_t at, const conf::model::model_entry& e) {
   ++j->left;
   auto& row = j->rows[at];
   if (!has_endpoint(e)) {
@@ -143,20 +144,19 @@ void model_lists::ask(const std::shared_ptr<job>& j, std::size_t at, const conf:
   }
   o->limits.first_byte = std::min(o->limits.first_byte, list_time);
   o->limits.total = std::min(o->limits.total, list_time);
-  j->asking[at] = providers::list_models(std::move(*o), client_, time_,
-                                         [this, weak = std::weak_ptr(j), at](result<providers::model_list> got) {
-                                           const auto open = weak.lock();
-                                           if (!open || open->ended) return;
-                                           auto& said = open->rows[at];
-                                           if (!got) {
-                                             said.offered_problem = got.error().message;
-                                           } else {
-                                             for (auto& m : got->models)
-                                               said.offered.push_back({std::move(m.id), std::move(m.name)});
-                                             said.more = got->more;
-                                           }
-                                           answered(open);
-                                         });
+  j->asking[at] = providers::call::list_models(
+      std::move(*o), client_, time_, [this, weak = std::weak_ptr(j), at](result<providers::wire::model_list> got) {
+        const auto open = weak.lock();
+        if (!open || open->ended) return;
+        auto& said = open->rows[at];
+        if (!got) {
+          said.offered_problem = got.error().message;
+        } else {
+          for (auto& m : got->models) said.offered.push_back({std::move(m.id), std::move(m.name)});
+          said.more = got->more;
+        }
+        answered(open);
+      });
 }
 
 void model_lists::answered(const std::shared_ptr<job>& j) {
@@ -180,4 +180,4 @@ void model_lists::end(const std::shared_ptr<job>& j) {
   boost::asio::post(executor_, [j] { j->done(std::move(j->rows)); });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::models

@@ -25,21 +25,21 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::models {
 namespace {
 
 // Headers that are resolved for each request: the key and the headers of the entry.
 struct secret_headers {
-  providers::key_header key;  // place of the key
-  std::optional<conf::reference_string> api_key;
-  conf::reference_map headers;
+  providers::wire::key_header key;  // place of the key
+  std::optional<conf::model::reference_string> api_key;
+  conf::model::reference_map headers;
 };
 
 result<std::vector<http::header>> resolve_headers(const secret_headers& s) {
-  system_references source;
+  references::system_references source;
   std::vector<http::header> out;
   if (s.api_key) {
-    auto key = conf::resolve_secret(*s.api_key, source);
+    auto key = conf::model::resolve_secret(*s.api_key, source);
     if (!key) return std::unexpected(key.error());
     if (!s.key.token_start.empty() && key->reveal().starts_with(s.key.token_start))
       out.push_back({"Authorization", "Bearer " + key->reveal()});
@@ -47,44 +47,44 @@ result<std::vector<http::header>> resolve_headers(const secret_headers& s) {
       out.push_back({std::string(s.key.name), std::string(s.key.prefix) + key->reveal()});
   }
   for (const auto& [name, value] : s.headers) {
-    auto resolved = conf::resolve(value, source);
+    auto resolved = conf::model::resolve(value, source);
     if (!resolved) return std::unexpected(resolved.error());
-    conf::register_secrets(name, *resolved);
+    conf::model::register_secrets(name, *resolved);
     out.push_back({name, *resolved});
   }
   return out;
 }
 
 bool needs_lane(const secret_headers& s) {
-  if (s.api_key && conf::needs_lane(*s.api_key)) return true;
+  if (s.api_key && conf::model::needs_lane(*s.api_key)) return true;
   for (const auto& [name, value] : s.headers)
-    if (conf::needs_lane(value)) return true;
+    if (conf::model::needs_lane(value)) return true;
   return false;
 }
 
 // Returns the description of the entry's API, or null for rehearsal and replay, which have no endpoint.
-const providers::api_description* api_of(const conf::model_entry& e) {
-  return providers::find_api(conf::to_string(*e.api));
+const providers::wire::api_description* api_of(const conf::model::model_entry& e) {
+  return providers::registry::find_api(conf::loop::to_string(*e.api));
 }
 
-bool may_lose_calls(const conf::model_entry& e, const providers::api_description& api) {
-  return api.lost_calls == providers::call_loss::always ||
-         (api.lost_calls == providers::call_loss::at_other_addresses && e.base_url);
+bool may_lose_calls(const conf::model::model_entry& e, const providers::wire::api_description& api) {
+  return api.lost_calls == providers::wire::call_loss::always ||
+         (api.lost_calls == providers::wire::call_loss::at_other_addresses && e.base_url);
 }
 
 // Returns the format of tools in text, or null if tools go into the API's own place for them.
-const providers::text::tool_format* text_format_of(conf::tool_format format) {
-  if (format == conf::tool_format::tagged_json) format = conf::tool_format::hermes;
-  return providers::text::find_format(conf::to_string(format));
+const providers::text::tool_format* text_format_of(conf::model::tool_format format) {
+  if (format == conf::model::tool_format::tagged_json) format = conf::model::tool_format::hermes;
+  return providers::text::find_format(conf::loop::to_string(format));
 }
 
 std::string at_home(const std::string& path) {
   const char* home = std::getenv("HOME");
-  return conf::expand_home(path, home != nullptr ? home : "/");
+  return conf::model::expand_home(path, home != nullptr ? home : "/");
 }
 
 // Returns the headers of the entry, with the key where the API expects it.
-secret_headers headers_of(const conf::model_entry& e, const providers::api_description& api) {
+secret_headers headers_of(const conf::model::model_entry& e, const providers::wire::api_description& api) {
   // Such an API takes either a key or a token and refuses both together.
   const bool has_token =
       std::ranges::any_of(e.headers, [](const auto& h) { return http::is_word(h.first, "Authorization"); });
@@ -92,11 +92,11 @@ secret_headers headers_of(const conf::model_entry& e, const providers::api_descr
 }
 
 // Applies the entry's dialect settings, which take precedence over those known for the address.
-void apply_dialect(const conf::dialect_settings& d, providers::wire_options& o) {
-  if (d.max_tokens_field) o.max_tokens_field = conf::to_string(*d.max_tokens_field);
-  if (d.empty_content) o.null_content = *d.empty_content == conf::empty_content::null;
-  if (d.system_role) o.developer_role = *d.system_role == conf::system_role::developer;
-  if (d.call_ids) o.short_call_ids = *d.call_ids == conf::call_id_shape::short_ids;
+void apply_dialect(const conf::model::dialect_settings& d, providers::wire::wire_options& o) {
+  if (d.max_tokens_field) o.max_tokens_field = conf::loop::to_string(*d.max_tokens_field);
+  if (d.empty_content) o.null_content = *d.empty_content == conf::model::empty_content::null;
+  if (d.system_role) o.developer_role = *d.system_role == conf::model::system_role::developer;
+  if (d.call_ids) o.short_call_ids = *d.call_ids == conf::model::call_id_shape::short_ids;
   // Servers that want short ids use a template of Mistral's, which refuses this as well.
   if (o.short_call_ids) o.user_after_tool = false;
   if (d.user_after_tool) o.user_after_tool = *d.user_after_tool;
@@ -107,7 +107,7 @@ void apply_dialect(const conf::dialect_settings& d, providers::wire_options& o) 
   if (d.echo_reasoning) o.echo_reasoning = *d.echo_reasoning;
 }
 
-result<std::string> script_path(const conf::model_entry& e, const start_values& values) {
+result<std::string> script_path(const conf::model::model_entry& e, const references::start_values& values) {
   auto path = values.value(*e.script);
   if (!path) return path;
   return at_home(*path);
@@ -121,7 +121,7 @@ std::string number_text(double value) {
 
 }  // namespace
 
-std::string_view meant_model(const conf::configuration& all, std::string_view name) {
+std::string_view meant_model(const conf::model::configuration& all, std::string_view name) {
   const std::string_view usual = all.default_model ? std::string_view(*all.default_model) : "";
   if (name.empty()) name = usual;
   if (!name.starts_with("profile:")) return name;
@@ -133,13 +133,13 @@ std::string_view meant_model(const conf::configuration& all, std::string_view na
   return other != nullptr && other->model ? std::string_view(*other->model) : "";
 }
 
-const conf::model_entry* model_entry_of(const conf::configuration& all, std::string_view name) {
+const conf::model::model_entry* model_entry_of(const conf::model::configuration& all, std::string_view name) {
   name = meant_model(all, name);
   if (const auto* e = all.find_model(name)) return e;
   return all.find_model(name.substr(0, name.find('/')));
 }
 
-result<void> check_model_name(const conf::configuration& all, std::string_view name) {
+result<void> check_model_name(const conf::model::configuration& all, std::string_view name) {
   const auto meant = meant_model(all, name);
   if (meant.empty() || all.find_model(meant) != nullptr) return {};
   const auto slash = meant.find('/');
@@ -150,18 +150,18 @@ result<void> check_model_name(const conf::configuration& all, std::string_view n
   }
   std::vector<std::string_view> names;
   for (const auto& m : all.models) names.push_back(m.name);
-  return fail(errc::config, "there is no model \"" + std::string(cut_utf8(printable(meant), 100)) + "\"" +
+  return fail(errc::config, "there is no model \"" + std::string(cut_utf8(redact::printable(meant), 100)) + "\"" +
                                 did_you_mean(meant, names) + "; `mcpbx models` lists them");
 }
 
-result<std::string> base_url_of(const conf::model_entry& e, const start_values& values) {
+result<std::string> base_url_of(const conf::model::model_entry& e, const references::start_values& values) {
   if (e.base_url) {
     auto url = values.value(*e.base_url);
     // Registers secrets of the query, because endpoints may repeat it in errors. For values from files and programs
     // start_values has done so already.
-    if (url && !conf::needs_lane(*e.base_url)) {
-      system_references source;
-      conf::register_query_secrets(*e.base_url, source);
+    if (url && !conf::model::needs_lane(*e.base_url)) {
+      references::system_references source;
+      conf::model::register_query_secrets(*e.base_url, source);
     }
     return url;
   }
@@ -170,7 +170,7 @@ result<std::string> base_url_of(const conf::model_entry& e, const start_values& 
   return std::string(api->base_url);
 }
 
-std::size_t max_tools_of(const conf::model_entry& e) {
+std::size_t max_tools_of(const conf::model::model_entry& e) {
   if (e.max_tools) return static_cast<std::size_t>(*e.max_tools);
   // For tools in text there is no limit of an API.
   const auto* api = api_of(e);
@@ -191,7 +191,7 @@ result<std::shared_ptr<providers::model>> model_set::find(std::string_view name)
   }
   if (auto known = made_.find(key); known != made_.end()) return known->second;
   if (auto there = check_model_name(all, key); !there) return std::unexpected(std::move(there.error()));
-  const conf::model_entry* e = model_entry_of(all, key);
+  const conf::model::model_entry* e = model_entry_of(all, key);
   const auto slash = all.find_model(key) != nullptr ? std::string::npos : key.find('/');
   auto made = make(*e, slash == std::string::npos ? std::string_view{} : std::string_view(key).substr(slash + 1));
   if (!made) return made;
@@ -204,29 +204,30 @@ result<std::shared_ptr<providers::model>> model_set::find(std::string_view name)
       return made;
     }
     made = std::shared_ptr<providers::model>(
-        providers::make_fallback_model(std::move(*made), std::move(*second), around_.time));
+        providers::call::make_fallback_model(std::move(*made), std::move(*second), around_.time));
   }
   // Bounded, because callers can invent NAME/ID.
   if (made_.size() < 1024) made_[key] = *made;
   return made;
 }
 
-result<std::shared_ptr<providers::model>> model_set::make_rehearsal(const conf::model_entry& e) const {
+result<std::shared_ptr<providers::model>> model_set::make_rehearsal(const conf::model::model_entry& e) const {
   std::shared_ptr<const providers::rehearsal::script> script;
   if (e.script) {
     auto path = script_path(e, values());
     if (!path) return std::unexpected(path.error());
     // Reads on the main thread, once: a script is a small local file of the user's.
-    auto text = system_references().file(*path);
+    auto text = references::system_references().file(*path);
     if (!text) return fail(errc::config, "the script of model \"" + e.name + "\": " + text.error().message);
     auto read = providers::rehearsal::read_script(*text);
     if (!read) return fail(errc::config, "the script of model \"" + e.name + "\": " + read.error().message);
     script = *read;
   }
-  return std::shared_ptr<providers::model>(providers::make_rehearsal_model(e.name, script, around_.time));
+  return std::shared_ptr<providers::model>(providers::call::make_rehearsal_model(e.name, script, around_.time));
 }
 
-result<std::shared_ptr<providers::model>> model_set::make_replay(const conf::model_entry& e, std::string_view id) {
+result<std::shared_ptr<providers::model>> model_set::make_replay(const conf::model::model_entry& e,
+                                                                 std::string_view id) {
   auto path = script_path(e, values());
   if (!path) return std::unexpected(path.error());
   std::optional<std::string> system;
@@ -235,8 +236,9 @@ result<std::shared_ptr<providers::model>> model_set::make_replay(const conf::mod
     if (!prompt) return std::unexpected(prompt.error());
     system = std::move(*prompt);
   }
-  providers::offload blocking = [&keys = around_.keys, executor = around_.executor, key = "recordings of " + e.name](
-                                    std::function<void()> work, std::function<void(result<void>)> done) {
+  providers::call::offload blocking = [&keys = around_.keys, executor = around_.executor,
+                                       key = "recordings of " + e.name](std::function<void()> work,
+                                                                        std::function<void(result<void>)> done) {
     auto posted = keys.post(key, [work = std::move(work), done, executor]() mutable {
       work();
       boost::asio::post(executor, [done = std::move(done)] { done({}); });
@@ -246,19 +248,19 @@ result<std::shared_ptr<providers::model>> model_set::make_replay(const conf::mod
   if (e.record) {
     auto recorded = find(id.empty() ? *e.record : e.record->substr(0, e.record->find('/')) + "/" + std::string(id));
     if (!recorded) return std::unexpected(recorded.error());
-    return std::shared_ptr<providers::model>(providers::make_recording_model(
+    return std::shared_ptr<providers::model>(providers::call::make_recording_model(
         {e.name, std::move(*path), std::move(system)}, *recorded, around_.random, std::move(blocking)));
   }
   // Reads the first line only; the recording itself is read on a lane.
-  auto header = providers::read_recording_header(*path);
+  auto header = providers::call::read_recording_header(*path);
   if (!header) return fail(errc::config, "model \"" + e.name + "\": " + header.error().message);
-  return std::shared_ptr<providers::model>(providers::make_replay_model(
+  return std::shared_ptr<providers::model>(providers::call::make_replay_model(
       {e.name, std::move(*path), std::move(*header), std::move(system)}, std::move(blocking)));
 }
 
-result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entry& e, std::string_view id) {
-  if (*e.api == conf::model_api::rehearsal) return make_rehearsal(e);
-  if (*e.api == conf::model_api::replay) return make_replay(e, id);
+result<std::shared_ptr<providers::model>> model_set::make(const conf::model::model_entry& e, std::string_view id) {
+  if (*e.api == conf::model::model_api::rehearsal) return make_rehearsal(e);
+  if (*e.api == conf::model::model_api::replay) return make_replay(e, id);
   auto reached = connection_options(e);
   if (!reached) return std::unexpected(reached.error());
   auto& o = *reached;
@@ -274,29 +276,29 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
     if (!prompt) return std::unexpected(prompt.error());
     o.system = std::move(*prompt);
   }
-  providers::apply_dialect(o.api, o.wire);
+  providers::registry::apply_dialect(o.api, o.wire);
   apply_dialect(e.dialect, o.wire);
-  if (e.body) o.wire.body = raw_json::own(e.body->text);
+  if (e.body) o.wire.body = json::raw_json::own(e.body->text);
   o.wire.max_output_tokens = e.max_tokens.value_or(0);
   if (e.temperature) o.wire.temperature = number_text(*e.temperature);
   if (e.top_p) o.wire.top_p = number_text(*e.top_p);
   o.max_tools = max_tools_of(e);
   o.retries.max_retries = static_cast<int>(e.max_retries);
-  auto made = providers::make_chat_model(std::move(o), around_.client, around_.time, around_.random);
+  auto made = providers::call::make_chat_model(std::move(o), around_.client, around_.time, around_.random);
   if (!made) return std::unexpected(made.error());
-  return std::shared_ptr<providers::model>(
-      providers::make_text_tools_model(std::move(*made), {.format = text_format_of(e.format),
-                                                          .fall_back = e.format == conf::tool_format::automatic,
-                                                          .may_lose_calls = may_lose_calls(e, *api_of(e))}));
+  return std::shared_ptr<providers::model>(providers::call::make_text_tools_model(
+      std::move(*made), {.format = text_format_of(e.format),
+                         .fall_back = e.format == conf::model::tool_format::automatic,
+                         .may_lose_calls = may_lose_calls(e, *api_of(e))}));
 }
 
-result<providers::chat_model_options> model_set::connection_options(const conf::model_entry& e) {
-  providers::chat_model_options o;
+result<providers::call::chat_model_options> model_set::connection_options(const conf::model::model_entry& e) {
+  providers::call::chat_model_options o;
   o.name = e.name;
   const auto* api = api_of(e);
   if (api == nullptr)
-    return fail(errc::config,
-                "Model \"" + e.name + "\": the API \"" + std::string(conf::to_string(*e.api)) + "\" has no endpoint.");
+    return fail(errc::config, "Model \"" + e.name + "\": the API \"" + std::string(conf::loop::to_string(*e.api)) +
+                                  "\" has no endpoint.");
   o.api = api->name;
   auto base = base_url_of(e, values());
   if (!base) return std::unexpected(base.error());
@@ -339,4 +341,4 @@ result<providers::chat_model_options> model_set::connection_options(const conf::
   return o;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::models

@@ -11,14 +11,15 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::models {
 namespace {
 
-result<const conf::profile_entry*> find_profile(const conf::configuration& all, std::string_view name) {
+result<const conf::model::profile_entry*> find_profile(const conf::model::configuration& all, std::string_view name) {
   if (const auto* found = all.find_profile(name)) return found;
   std::vector<std::string_view> names;
   for (const auto& p : all.profiles) names.push_back(p.name);
-  auto what = "there is no profile \"" + std::string(cut_utf8(printable(name), 100)) + "\"" + did_you_mean(name, names);
+  auto what =
+      "there is no profile \"" + std::string(cut_utf8(redact::printable(name), 100)) + "\"" + did_you_mean(name, names);
   if (names.empty()) what += "; the configuration has no \"profiles\"";
   // Bounds the list.
   constexpr std::size_t most = 10;
@@ -34,14 +35,14 @@ result<const conf::profile_entry*> find_profile(const conf::configuration& all, 
 
 }  // namespace
 
-result<chat_base> base_for(const conf::configuration& all, const start_values& values, std::string_view model,
-                           std::string_view profile) {
+result<chat::chat_base> base_for(const conf::model::configuration& all, const references::start_values& values,
+                                 std::string_view model, std::string_view profile) {
   constexpr std::string_view mark = "profile:";
   if (model.empty() && profile.empty() && all.default_model && all.default_model->starts_with(mark))
     profile = std::string_view(*all.default_model).substr(mark.size());
-  chat_base base;
+  chat::chat_base base;
   base.model = model;
-  const conf::profile_entry* p = nullptr;
+  const conf::model::profile_entry* p = nullptr;
   if (!profile.empty()) {
     auto found = find_profile(all, profile);
     if (!found) return std::unexpected(std::move(found.error()));
@@ -60,4 +61,4 @@ result<chat_base> base_for(const conf::configuration& all, const start_values& v
   return base;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::models

@@ -6,10 +6,10 @@
 
 #include <cstddef>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::options {
 
-front_door::options door_options(const conf::configuration& config) {
-  front_door::options o;
+door::front_door::options door_options(const conf::model::configuration& config) {
+  door::front_door::options o;
   o.version = MCPBX_VERSION;
   o.session.version = MCPBX_VERSION;
   o.max_callers = static_cast<std::size_t>(config.limits.callers);
@@ -18,4 +18,4 @@ front_door::options door_options(const conf::configuration& config) {
   return o;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::options

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::options {
 namespace {
 
-mcp::line_framer::options framing_of(const conf::limit_settings& limits, bool from_server) {
+mcp::rpc::line_framer::options framing_of(const conf::model::limit_settings& limits, bool from_server) {
   return {.max_message_bytes = static_cast<std::size_t>(limits.max_message_bytes),
           .max_depth = static_cast<int>(limits.max_json_depth),
           .repair_utf8 = from_server,
@@ -17,12 +17,12 @@ mcp::line_framer::options framing_of(const conf::limit_settings& limits, bool fr
 
 }  // namespace
 
-mcp::line_framer::options server_framing(const conf::configuration& config) {
+mcp::rpc::line_framer::options server_framing(const conf::model::configuration& config) {
   return framing_of(config.limits, true);
 }
 
-mcp::line_framer::options caller_framing(const conf::configuration& config) {
+mcp::rpc::line_framer::options caller_framing(const conf::model::configuration& config) {
   return framing_of(config.limits, false);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::options

@@ -3,11 +3,11 @@
 #include "conf/model/model.hpp"
 #include "mcp/rpc/line_framer.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::options {
 
 /// Returns the framing for tool servers, whose invalid UTF-8 is repaired.
-mcp::line_framer::options server_framing(const conf::configuration& config);
+mcp::rpc::line_framer::options server_framing(const conf::model::configuration& config);
 /// Returns the framing for callers, who get an error for invalid UTF-8.
-mcp::line_framer::options caller_framing(const conf::configuration& config);
+mcp::rpc::line_framer::options caller_framing(const conf::model::configuration& config);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::options

@@ -8,16 +8,17 @@
 #include <optional>
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::options {
 
 /// Returns the text of a server's origin (origin_text). Its pins and every approval of a person are bound to it.
-std::string origin_of(const conf::server_entry& entry);
+std::string origin_of(const conf::model::server_entry& entry);
 
 /// Returns the mode and the origin of every configured server, as its entry has them. The file is pins.json in the
 /// state directory.
-pin_guard::options pin_options(const conf::configuration& config, const conf::environment& env);
+pins::pin_guard::options pin_options(const conf::model::configuration& config, const conf::environment& env);
 
 /// Returns the audit's file: audit.jsonl in the state directory, or the path of `audit`. Nullopt: the audit is off.
-std::optional<audit_log::options> audit_options(const conf::configuration& config, const conf::environment& env);
+std::optional<audit::audit_log::options> audit_options(const conf::model::configuration& config,
+                                                       const conf::environment& env);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::options

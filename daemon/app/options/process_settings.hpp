@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::options {
 
 /// The most runs that wait awake for an answer within microseconds (lane_journal, runner). Measured on two CPUs, where
 /// a run of fast rounds takes half the time up to four, and nothing is gained with eight.
@@ -18,13 +18,13 @@ inline constexpr std::size_t awake_runs = 4;
 std::size_t awake_runs_here();
 
 /// Returns the level of --log-level, else that of the configuration.
-log::level log_level_of(const command_line& o, const conf::configuration& config);
+log::level log_level_of(const process::command_line& o, const conf::model::configuration& config);
 
 /// Returns the time after which a daemon without callers and runs stops; 0: it does not. Only a daemon that the command
 /// line started stops by itself, and none with an HTTP port, because callers by a port could not start it again.
-milliseconds idle_exit_of(const command_line& o, const conf::configuration& config, bool has_port);
+milliseconds idle_exit_of(const process::command_line& o, const conf::model::configuration& config, bool has_port);
 
 /// Returns the number of bytes that all requests together may own.
-std::size_t byte_limit_of(const conf::configuration& config);
+std::size_t byte_limit_of(const conf::model::configuration& config);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::options

@@ -4,10 +4,10 @@
 
 #include "daemon/app/options/process_settings.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::options {
 
-runner::options runner_options(const conf::configuration& config) {
+run::runner::options runner_options(const conf::model::configuration& config) {
   return {.resume_detached = config.loop.resume_detached, .awake_runs = awake_runs_here()};
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::options

@@ -3,10 +3,10 @@
 #include "conf/model/model.hpp"
 #include "daemon/loop/run/runner.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::options {
 
 /// Returns the fate of detached runs at the daemon's stop, and awake_runs. The wiring adds what connects the runner
 /// with other parts.
-runner::options runner_options(const conf::configuration& config);
+run::runner::options runner_options(const conf::model::configuration& config);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::options

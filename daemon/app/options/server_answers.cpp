@@ -8,13 +8,14 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::options {
 namespace {
 
-raw_json roots_of(const conf::server_entry& entry, const start_values& values, const std::string& home) {
+json::raw_json roots_of(const conf::model::server_entry& entry, const references::start_values& values,
+                        const std::string& home) {
   if (entry.roots.empty()) return {};
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().key("roots").begin_array();
   for (const auto& root : entry.roots) {
     const auto place = values.value(root.uri);
@@ -33,19 +34,20 @@ raw_json roots_of(const conf::server_entry& entry, const start_values& values, c
 
 std::string root_uri(std::string_view place, std::string_view home) {
   if (place.starts_with("file://")) return std::string(place);
-  return "file://" + percent_encoded(conf::under_home(place, home), "/!$&'()*+,;=:@");
+  return "file://" + percent_encoded(conf::model::under_home(place, home), "/!$&'()*+,;=:@");
 }
 
-std::vector<server_answers> server_answers_of(const conf::configuration& all, const start_values& values) {
-  system_references source;
+std::vector<answers::server_answers> server_answers_of(const conf::model::configuration& all,
+                                                       const references::start_values& values) {
+  references::system_references source;
   const auto home = source.env("HOME").value_or("/");
-  std::vector<server_answers> answers;
+  std::vector<answers::server_answers> answers;
   for (const auto& entry : all.servers) {
-    server_answers one{entry.name, std::nullopt, roots_of(entry, values, home)};
-    if (const auto& s = entry.sampling) one.sampling = sampling_rule{s->model, s->max_tokens, s->per_minute};
+    answers::server_answers one{entry.name, std::nullopt, roots_of(entry, values, home)};
+    if (const auto& s = entry.sampling) one.sampling = answers::sampling_rule{s->model, s->max_tokens, s->per_minute};
     answers.push_back(std::move(one));
   }
   return answers;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::options

@@ -8,14 +8,15 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::options {
 
 /// Returns the own answers for the servers of a configuration. A root whose references cannot be resolved is left out,
 /// with a line in the log.
-std::vector<server_answers> server_answers_of(const conf::configuration& all, const start_values& values);
+std::vector<answers::server_answers> server_answers_of(const conf::model::configuration& all,
+                                                       const references::start_values& values);
 
 /// Returns the address of a folder: "file:///home/me/a%20b" for a path, which begins at `home` if it is relative or has
 /// a ~; an address as it is.
 std::string root_uri(std::string_view place, std::string_view home);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::options

@@ -21,15 +21,16 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::options {
 namespace {
 
-bool needs_lane(const conf::server_entry& e) {
-  if (e.env_file || (e.command && conf::needs_lane(*e.command)) || (e.cwd && conf::needs_lane(*e.cwd))) return true;
+bool needs_lane(const conf::model::server_entry& e) {
+  if (e.env_file || (e.command && conf::model::needs_lane(*e.command)) || (e.cwd && conf::model::needs_lane(*e.cwd)))
+    return true;
   for (const auto& a : e.args)
-    if (conf::needs_lane(a)) return true;
+    if (conf::model::needs_lane(a)) return true;
   for (const auto& [name, value] : e.env)
-    if (conf::needs_lane(value)) return true;
+    if (conf::model::needs_lane(value)) return true;
   return false;
 }
 
@@ -47,8 +48,8 @@ class identity_text {
     text_ += ':';
     text_ += part;
   }
-  void add(const conf::reference_string& part) { add(part.text); }
-  void add(const std::optional<conf::reference_string>& part) {
+  void add(const conf::model::reference_string& part) { add(part.text); }
+  void add(const std::optional<conf::model::reference_string>& part) {
     if (part)
       add(*part);
     else
@@ -59,7 +60,7 @@ class identity_text {
     add(std::to_string(parts.size()));
     for (const auto& p : parts) add(p);
   }
-  void add_all(const conf::reference_map& parts) {
+  void add_all(const conf::model::reference_map& parts) {
     add(std::to_string(parts.size()));
     for (const auto& [name, value] : parts) {
       add(name);
@@ -83,14 +84,14 @@ std::size_t secret_separator(std::string_view text) {
                          text[begin - 1] == '-'))
       --begin;
     while (begin < end && text[begin] == '-') ++begin;
-    if (begin < end && conf::secret_name(text.substr(begin, end - begin))) return at;
+    if (begin < end && conf::model::secret_name(text.substr(begin, end - begin))) return at;
   }
   return std::string_view::npos;
 }
 
 }  // namespace
 
-std::string identity_of(const conf::server_entry& entry) {
+std::string identity_of(const conf::model::server_entry& entry) {
   identity_text all;
   all.add(entry.command);
   all.add_all(entry.args);
@@ -105,20 +106,20 @@ std::string identity_of(const conf::server_entry& entry) {
   all.add(entry.client_cert_file);
   all.add(entry.client_key_file);
   all.add(entry.may_call ? "may call" : "");
-  all.add(entry.orphans == conf::orphan_policy::keep ? "keep" : "end");
+  all.add(entry.orphans == conf::model::orphan_policy::keep ? "keep" : "end");
   return all.take();
 }
 
-std::string shown_command(const conf::server_entry& entry) {
+std::string shown_command(const conf::model::server_entry& entry) {
   if (!entry.command) return "";
   std::string line = shell_word(entry.command->text);
   bool hide_all = false;  // the argument before was the name of a secret, such as --api-key
   for (const auto& arg : entry.args) {
     const std::string& text = arg.text;
-    conf::register_url_passwords(text);
-    if (text.contains("://") && !conf::has_references(text)) {
-      system_references unused;
-      conf::register_query_secrets(arg, unused);
+    conf::model::register_url_passwords(text);
+    if (text.contains("://") && !conf::model::has_references(text)) {
+      references::system_references unused;
+      conf::model::register_query_secrets(arg, unused);
     }
     const auto separator = secret_separator(text);
     line += ' ';
@@ -130,56 +131,56 @@ std::string shown_command(const conf::server_entry& entry) {
       line += shell_word(text);
     const auto first = text.find_first_not_of('-');
     hide_all = first != 0 && first != std::string::npos && text.find_first_of("=:") == std::string::npos &&
-               conf::secret_name(text.substr(first));
+               conf::model::secret_name(text.substr(first));
   }
   return line;
 }
 
-mcp::item_filter tool_filter_of(const conf::server_entry& entry) {
-  mcp::item_filter filter{entry.tools.allow, entry.tools.deny, {}};
+mcp::catalogs::item_filter tool_filter_of(const conf::model::server_entry& entry) {
+  mcp::catalogs::item_filter filter{entry.tools.allow, entry.tools.deny, {}};
   for (const auto& [from, to] : entry.tools.rename) filter.rename[from] = to;
   return filter;
 }
 
-std::vector<server_terms> server_terms_of(const conf::configuration& all) {
+std::vector<stored::server_terms> server_terms_of(const conf::model::configuration& all) {
   std::vector<std::string> names;
   for (const auto& entry : all.servers) names.push_back(entry.name);
-  auto prefixes = mcp::settle_prefixes(names);
-  std::vector<server_terms> terms;
+  auto prefixes = mcp::catalogs::settle_prefixes(names);
+  std::vector<stored::server_terms> terms;
   for (std::size_t i = 0; i < all.servers.size(); ++i) {
     const auto& entry = all.servers[i];
     if (entry.disabled) continue;
-    tool_naming naming{std::move(prefixes[i]), has_plain_names(entry, all), {}};
+    stored::tool_naming naming{std::move(prefixes[i]), has_plain_names(entry, all), {}};
     for (const auto& [from, to] : entry.tools.rename) naming.rename.emplace(from, to);
     terms.push_back({entry.name, entry.tools.allow, entry.tools.deny, entry.approve, std::move(naming)});
   }
   return terms;
 }
 
-bool has_plain_names(const conf::server_entry& entry, const conf::configuration& all) {
-  return entry.tool_names.value_or(all.tool_names) == conf::name_style::plain;
+bool has_plain_names(const conf::model::server_entry& entry, const conf::model::configuration& all) {
+  return entry.tool_names.value_or(all.tool_names) == conf::model::name_style::plain;
 }
 
 namespace {
 
-mcp::server_sharing sharing_of(const conf::server_entry& entry) {
+mcp::supervise::server_sharing sharing_of(const conf::model::server_entry& entry) {
   switch (entry.sharing) {
-    case conf::sharing_mode::per_caller:
-      return mcp::server_sharing::per_caller;
-    case conf::sharing_mode::per_run:
-      return mcp::server_sharing::per_run;
-    case conf::sharing_mode::shared:
+    case conf::model::sharing_mode::per_caller:
+      return mcp::supervise::server_sharing::per_caller;
+    case conf::model::sharing_mode::per_run:
+      return mcp::supervise::server_sharing::per_run;
+    case conf::model::sharing_mode::shared:
       break;
   }
-  return mcp::server_sharing::shared;
+  return mcp::supervise::server_sharing::shared;
 }
 
-mcp::connector_factory process_of(const std::shared_ptr<const conf::server_entry>& shared, const server_means& with,
-                                  const std::string& caller_cwd = {}) {
+mcp::connect::connector_factory process_of(const std::shared_ptr<const conf::model::server_entry>& shared,
+                                           const server_means& with, const std::string& caller_cwd = {}) {
   const auto spec = [shared, own_folder = with.own_folder, caller_cwd] {
-    return make_process_spec(*shared, own_folder, caller_cwd);
+    return references::make_process_spec(*shared, own_folder, caller_cwd);
   };
-  mcp::process_source source = [spec](const auto& then) { then(spec()); };
+  mcp::child::process_source source = [spec](const auto& then) { then(spec()); };
   if (needs_lane(*shared))
     source = [spec, shared, &references = with.references, executor = with.executor](const auto& then) {
       auto posted = references.post(shared->name, [spec, executor, then] {
@@ -187,21 +188,22 @@ mcp::connector_factory process_of(const std::shared_ptr<const conf::server_entry
       });
       if (!posted) then(std::unexpected(std::move(posted.error())));
     };
-  return [shared, source, lines = with.lines ? with.lines(shared->name) : nullptr, &launcher = with.launcher,
-          &time = with.time] { return mcp::make_process_connector(shared->name, launcher, time, source, lines); };
+  return
+      [shared, source, lines = with.lines ? with.lines(shared->name) : nullptr, &launcher = with.launcher,
+       &time = with.time] { return mcp::child::make_process_connector(shared->name, launcher, time, source, lines); };
 }
 
 }  // namespace
 
-mcp::server_options make_server_options(const conf::server_entry& entry, const conf::configuration& all,
-                                        const server_means& with) {
-  mcp::server_options o;
+mcp::supervise::server_options make_server_options(const conf::model::server_entry& entry,
+                                                   const conf::model::configuration& all, const server_means& with) {
+  mcp::supervise::server_options o;
   o.name = entry.name;
   o.identity = identity_of(entry);
   o.command = shown_command(entry);
   o.origin = std::make_shared<const std::string>(origin_of(entry));
   o.disabled = entry.disabled;
-  o.lazy = entry.start == conf::start_mode::lazy;
+  o.lazy = entry.start == conf::model::start_mode::lazy;
   o.tools = tool_filter_of(entry);
   o.prompts = {entry.prompts.allow, entry.prompts.deny};
   for (const auto& [from, to] : entry.prompts.rename) o.prompts.rename[from] = to;
@@ -221,10 +223,10 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
   o.sharing = sharing_of(entry);
   o.max_instances = static_cast<std::size_t>(entry.max_instances);
   for (const auto& one : entry.extensions) o.extensions[one.name] = one.methods;
-  const auto shared = std::make_shared<const conf::server_entry>(entry);
+  const auto shared = std::make_shared<const conf::model::server_entry>(entry);
   if (!entry.command) {
     o.connect = remote_of(shared, with);
-    if (o.sharing != mcp::server_sharing::shared) {
+    if (o.sharing != mcp::supervise::server_sharing::shared) {
       o.connect_for = [shared, with](const std::string& principal) { return remote_of(shared, with, principal); };
       if (with.same_account)
         o.same_lists = [name = entry.name, same = with.same_account](const std::string& principal) {
@@ -240,10 +242,11 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
   return o;
 }
 
-std::vector<mcp::server_options> supervised_servers(const conf::configuration& all, const server_means& with) {
-  std::vector<mcp::server_options> list;
+std::vector<mcp::supervise::server_options> supervised_servers(const conf::model::configuration& all,
+                                                               const server_means& with) {
+  std::vector<mcp::supervise::server_options> list;
   for (const auto& entry : all.servers) list.push_back(make_server_options(entry, all, with));
   return list;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::options

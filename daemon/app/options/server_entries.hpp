@@ -21,39 +21,39 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::options {
 
 /// Returns the tools that an entry lets through, and their names.
-mcp::item_filter tool_filter_of(const conf::server_entry& entry);
+mcp::catalogs::item_filter tool_filter_of(const conf::model::server_entry& entry);
 /// Returns the rules of the entries that are not disabled about their tools.
-std::vector<server_terms> server_terms_of(const conf::configuration& all);
-bool has_plain_names(const conf::server_entry& entry, const conf::configuration& all);
+std::vector<stored::server_terms> server_terms_of(const conf::model::configuration& all);
+bool has_plain_names(const conf::model::server_entry& entry, const conf::model::configuration& all);
 
 /// Returns everything of an entry that decides which process runs, for server_options::identity. References stand as
 /// they are written: a value that changes behind one is no other entry.
-std::string identity_of(const conf::server_entry& entry);
+std::string identity_of(const conf::model::server_entry& entry);
 
 /// Returns the command line of an entry for people: references as written, values with a secret's name as ***; "" if it
 /// has no command. Registers the secrets of addresses in it, which the caller redacts.
-std::string shown_command(const conf::server_entry& entry);
+std::string shown_command(const conf::model::server_entry& entry);
 
 /// The means to connect servers; all of it must outlive them.
 struct server_means {
   std::string own_folder;  ///< as for make_process_spec()
-  keyed_lanes& references;
+  async::keyed_lanes& references;
   boost::asio::any_io_executor executor;
-  mcp::process_launcher& launcher;
+  mcp::process::process_launcher& launcher;
   time_source& time;
-  http::client& client;  ///< for servers with an address
-  std::shared_ptr<mcp::remote_verdicts> verdicts;
-  mcp::line_framer::options framing;
+  http::clients::client& client;  ///< for servers with an address
+  std::shared_ptr<mcp::remote::remote_verdicts> verdicts;
+  mcp::rpc::line_framer::options framing;
   /// Returns the tokens for the connections of a server to this resolved address, or null. `principal`: the caller that
   /// they are for, if the entry is not shared; "": nobody's alone. Unset: there are no logins.
-  std::function<std::shared_ptr<mcp::authorizer>(const std::string& server, const std::string& url,
-                                                 const std::string& principal)>
+  std::function<std::shared_ptr<mcp::connect::authorizer>(const std::string& server, const std::string& url,
+                                                          const std::string& principal)>
       tokens = {};
   /// Returns the book for the stderr of a server. Unset: there are no books.
-  std::function<std::shared_ptr<mcp::stderr_lines>(const std::string& server)> lines = {};
+  std::function<std::shared_ptr<mcp::clients::stderr_lines>(const std::string& server)> lines = {};
   /// Returns true if this caller has the same account at a server that is not shared as the person has. Unset: all
   /// have.
   std::function<bool(const std::string& server, const std::string& principal)> same_account = {};
@@ -61,10 +61,11 @@ struct server_means {
 
 /// The supervisor's options for an entry. Resolving happens at each start or connection, on a thread of `references`
 /// when a reference needs it.
-mcp::server_options make_server_options(const conf::server_entry& entry, const conf::configuration& all,
-                                        const server_means& with);
+mcp::supervise::server_options make_server_options(const conf::model::server_entry& entry,
+                                                   const conf::model::configuration& all, const server_means& with);
 
 /// Returns the options of all entries, in the order of the configuration.
-std::vector<mcp::server_options> supervised_servers(const conf::configuration& all, const server_means& with);
+std::vector<mcp::supervise::server_options> supervised_servers(const conf::model::configuration& all,
+                                                               const server_means& with);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::options

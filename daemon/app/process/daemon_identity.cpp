@@ -13,7 +13,7 @@
 #include <fstream>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 namespace {
 
 constexpr std::size_t digits = 32;
@@ -29,11 +29,11 @@ result<std::string> daemon_identity(const conf::environment& env) {
   auto folder = conf::state_directory(env);
   if (!folder) return std::unexpected(folder.error());
   const auto path = (*folder / "daemon-id").string();
-  if (auto made = make_folder_of(path); !made) return std::unexpected(made.error());
+  if (auto made = guard::make_folder_of(path); !made) return std::unexpected(made.error());
   // Locks, so that two daemons starting at once create one identity.
-  auto lock = state_lock::take(path);
+  auto lock = guard::state_lock::take(path);
   if (!lock) return std::unexpected(lock.error());
-  auto text = read_state_file(path, 4096);
+  auto text = guard::read_state_file(path, 4096);
   if (!text) return std::unexpected(text.error());
   if (*text) {
     std::string id = **text;
@@ -42,12 +42,12 @@ result<std::string> daemon_identity(const conf::environment& env) {
     return fail(errc::io, path + " is not what a daemon wrote; delete it, and this daemon gets a new identity");
   }
   auto id = passing_identity();
-  if (auto written = replace_state_file(path, id + "\n"); !written) return std::unexpected(written.error());
+  if (auto written = guard::replace_state_file(path, id + "\n"); !written) return std::unexpected(written.error());
   return id;
 }
 
 std::string passing_identity() {
-  system_random random;
+  async::system_random random;
   return hex(random.next(), 16) + hex(random.next(), 16);
 }
 
@@ -63,4 +63,4 @@ std::string daemon_label() {
   return "mcpbxd " + std::to_string(::getpid()) + " on " + host.data();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 
 /// Returns 32 hexadecimal digits that belong to the state directory, from its file daemon-id, which is created if
 /// missing. Blocks. errc::config: there is no state directory; errc::io.
@@ -20,4 +20,4 @@ std::string boot_identity();
 /// Returns a name of this process for people: "mcpbxd 4711 on HOST".
 std::string daemon_label();
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 
 class heap_trimmer {
  public:
@@ -51,4 +51,4 @@ class heap_trimmer {
   bool armed_ = false, gave_ = false;           // gave_: the last look released memory
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

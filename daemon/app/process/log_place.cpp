@@ -12,7 +12,7 @@
 #include <string>
 #include <system_error>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 namespace {
 
 /// Returns the control group of this process, such as "/user.slice/…/app.slice/mcpbx.service", or "".
@@ -26,7 +26,7 @@ std::string own_group() {
 
 }  // namespace
 
-void tell_log_place(json_writer& out) {
+void tell_log_place(json::json_writer& out) {
   struct stat behind{};
   const bool known = ::fstat(STDERR_FILENO, &behind) == 0;
   if (stderr_is_journal()) {
@@ -44,4 +44,4 @@ void tell_log_place(json_writer& out) {
   }
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

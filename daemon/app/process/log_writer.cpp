@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 namespace {
 
 spdlog::level::level_enum spdlog_level(log::level l) {
@@ -58,7 +58,7 @@ std::string_view journal_prefix(log::level l) {
 
 std::string safe_log_line(std::string_view line) {
   std::size_t replaced = 0;
-  std::string clean = redactor::redact(repaired_utf8(line, replaced));
+  std::string clean = redact::redactor::redact(repaired_utf8(line, replaced));
   std::string out;
   out.reserve(clean.size());
   for (unsigned char c : clean) {
@@ -72,11 +72,11 @@ std::string safe_log_line(std::string_view line) {
       out += "\\x" + hex(c, 2);
     }
   }
-  return visible(out);
+  return redact::visible(out);
 }
 
 void say(std::string_view text, log::level l) {
-  auto safe = visible(redactor::redact(std::string(text)), true);
+  auto safe = redact::visible(redact::redactor::redact(std::string(text)), true);
   if (stderr_is_journal()) {
     // Each line is an entry of the journal, so each needs the priority.
     for (std::size_t at = 0; at < safe.size(); at = safe.find('\n', at) + 1) {
@@ -153,7 +153,7 @@ struct log_writer::queue {
   std::size_t bytes = 0;
   bool scheduled = false;
   std::uint64_t lost_since = 0, lost_total = 0;
-  lane thread{"log", 1};
+  async::lane thread{"log", 1};
 };
 
 log_writer::log_writer(log::level threshold, std::size_t max_queued, std::string file)
@@ -177,4 +177,4 @@ std::uint64_t log_writer::dropped() const {
   return queue_->lost_total;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

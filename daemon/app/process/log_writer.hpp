@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 
 class log_writer {
  public:
@@ -39,4 +39,4 @@ std::string safe_log_line(std::string_view line);
 /// breaks; secrets and invisible characters are treated as in a log line. In the journal each line gets the level.
 void say(std::string_view text, log::level l = log::level::error);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 namespace {
 
 constexpr const char* more =
@@ -72,10 +72,10 @@ std::variant<command_line, int> parse_command_line(int argc, char** argv) {
   CLI::App app;
   declare(app, o, level);
   const auto tell = [](const std::string& wrong) { say("mcpbxd: " + wrong + "\n"); };
-  if (const auto status = parse_words(app, argc, argv, tell)) return *status;
-  if (!o.http.empty() && !conf::forms::loopback_address.accepts(o.http)) {
-    tell("`--http " + o.http + "`: expected " + std::string(conf::forms::loopback_address.says) + "; " +
-         std::string(conf::forms::loopback_address.mend));
+  if (const auto status = mcpbx::command_line::parse_words(app, argc, argv, tell)) return *status;
+  if (!o.http.empty() && !conf::model::forms::loopback_address.accepts(o.http)) {
+    tell("`--http " + o.http + "`: expected " + std::string(conf::model::forms::loopback_address.says) + "; " +
+         std::string(conf::model::forms::loopback_address.mend));
     return 2;
   }
   if (!level.empty()) {
@@ -89,4 +89,4 @@ std::variant<command_line, int> parse_command_line(int argc, char** argv) {
   return o;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

@@ -12,7 +12,7 @@ namespace CLI {
 class App;
 }
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 
 struct command_line {
   std::string config;                   ///< --config, or ""
@@ -35,4 +35,4 @@ std::variant<command_line, int> parse_command_line(int argc, char** argv);
 /// Calls `f` with the page of help, for the manual page made from it.
 void with_options(const std::function<void(CLI::App&)>& f);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

@@ -6,7 +6,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 
 void raise_descriptor_limit() {
   rlimit limit{};
@@ -26,4 +26,4 @@ void end_at_the_latest(unsigned seconds) {
   if (!is_set || earlier.it_value.tv_sec >= static_cast<time_t>(seconds)) ::alarm(seconds);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

@@ -1,7 +1,7 @@
 // Limits of the whole process: its descriptors, and the time of its end.
 #pragma once
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 
 /// Raises the soft limit of descriptors to the hard one. Every tool server takes several, so the usual 1,024 would be
 /// the first limit to be hit.
@@ -11,4 +11,4 @@ void raise_descriptor_limit();
 /// a name server, a process) can delay the end; acknowledged data is already kept.
 void end_at_the_latest(unsigned seconds);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

@@ -6,7 +6,7 @@
 #include <exception>
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 
 int run_loop(boost::asio::io_context& io, const std::function<void()>& stop) {
   // The loop continues after an exception, so that acknowledged data is kept and tool servers end in order.
@@ -24,4 +24,4 @@ int run_loop(boost::asio::io_context& io, const std::function<void()>& stop) {
   }
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 
 /// Most exceptions out of the loop; the first one already stops the daemon.
 constexpr int most_bugs = 16;
@@ -13,4 +13,4 @@ constexpr int most_bugs = 16;
 /// and `stop` is called outside of any handler. Returns at once after most_bugs exceptions.
 int run_loop(boost::asio::io_context& io, const std::function<void()>& stop);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

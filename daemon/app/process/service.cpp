@@ -18,7 +18,7 @@
 #include <string>
 #include <system_error>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 
 void notify_service_manager(std::string_view state) {
   const char* path = std::getenv("NOTIFY_SOCKET");
@@ -63,10 +63,10 @@ void refuse_passed_callers(std::string_view why) {
   while (why.ends_with('\n')) why.remove_suffix(1);
   // An error that answers no request: callers show it as the reason why the connection ends.
   std::string line;
-  json_writer out(line);
+  json::json_writer out(line);
   out.begin_object().member("jsonrpc", "2.0").key("id").token("null").key("error").begin_object();
   out.member("code", server_error)
-      .member("message", cut_for_people(why, shown, {.mark = "…", .keep_lines = true}))
+      .member("message", redact::cut_for_people(why, shown, {.mark = "…", .keep_lines = true}))
       .end_object()
       .end_object();
   line += '\n';
@@ -104,4 +104,4 @@ void watchdog::next() {
   timer_->arm(time_.now() + pause_, [this] { next(); });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

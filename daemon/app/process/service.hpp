@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 
 /// Sends `state` (such as "READY=1") to $NOTIFY_SOCKET; does nothing without one.
 void notify_service_manager(std::string_view state);
@@ -34,4 +34,4 @@ class watchdog {
   std::unique_ptr<timer> timer_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

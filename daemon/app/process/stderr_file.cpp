@@ -13,7 +13,7 @@
 #include <optional>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 namespace {
 
 std::optional<struct stat> looked_at(int fd) {
@@ -49,10 +49,10 @@ void stderr_file::look(bool anew) {
 
 // Opens the file. On failure further lines go into the old one.
 void stderr_file::open() {
-  const mcp::unique_fd file(
+  const mcp::process::unique_fd file(
       ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600));
   const auto s = looked_at(file.get());
   if (file.get() >= 0 && s && S_ISREG(s->st_mode)) ::dup2(file.get(), STDERR_FILENO);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 
 /// Returns true if systemd's journal reads stderr. $JOURNAL_STREAM holds device and inode of the stream it was set for,
 /// since programs with another stderr inherit it.
@@ -26,4 +26,4 @@ class stderr_file {
   int files_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

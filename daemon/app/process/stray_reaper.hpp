@@ -9,7 +9,7 @@
 #include <memory>
 #include <set>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::process {
 
 class stray_reaper {
  public:
@@ -29,4 +29,4 @@ class stray_reaper {
   bool armed_ = false;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::process

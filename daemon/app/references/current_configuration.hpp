@@ -7,14 +7,14 @@
 #include <memory>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::references {
 
 /// A checked configuration together with the values that files and programs gave for it.
 struct configuration_snapshot {
   /// Reads the values. Blocks as start_values does.
-  explicit configuration_snapshot(conf::configuration c) : config(std::move(c)), values(config) {}
+  explicit configuration_snapshot(conf::model::configuration c) : config(std::move(c)), values(config) {}
 
-  conf::configuration config;
+  conf::model::configuration config;
   start_values values;
 };
 using configuration_ptr = std::shared_ptr<const configuration_snapshot>;
@@ -35,4 +35,4 @@ class current_configuration {
   configuration_ptr now_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::references

@@ -8,7 +8,7 @@
 #include <array>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::references {
 namespace {
 
 constexpr std::array<const char*, 8> always_passed{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TZ"};
@@ -66,64 +66,64 @@ result<std::vector<std::pair<std::string, std::string>>> parse_env_file(std::str
   return out;
 }
 
-result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, const std::string& own_folder,
-                                            const std::string& caller_cwd) {
+result<mcp::process::process_spec> make_process_spec(const conf::model::server_entry& entry,
+                                                     const std::string& own_folder, const std::string& caller_cwd) {
   system_references source;
   const std::string home = home_of(source);
-  mcp::process_spec spec;
+  mcp::process::process_spec spec;
   spec.name = entry.name;
   spec.may_call = entry.may_call;
-  spec.keep_orphans = entry.orphans == conf::orphan_policy::keep;
+  spec.keep_orphans = entry.orphans == conf::model::orphan_policy::keep;
 
   environment_list environment;
   for (const char* name : always_passed)
     if (auto value = source.env(name)) environment.set(name, *value);
   for (const auto& name : entry.pass_env)
     if (auto value = source.env(name)) {
-      conf::register_secrets(name, *value);
+      conf::model::register_secrets(name, *value);
       environment.set(name, *value);
     }
   if (entry.env_file) {
-    auto path = conf::resolve(*entry.env_file, source);
+    auto path = conf::model::resolve(*entry.env_file, source);
     if (!path) return std::unexpected(path.error());
-    const std::string file = conf::under_home(*path, home);
+    const std::string file = conf::model::under_home(*path, home);
     auto text = source.file(file);
     if (!text) return std::unexpected(text.error());
     auto lines = parse_env_file(*text, file);
     if (!lines) return std::unexpected(lines.error());
     for (const auto& [name, value] : *lines) {
       // People keep secrets in such files to keep them out of the configuration.
-      conf::register_secrets(name, value);
+      conf::model::register_secrets(name, value);
       environment.set(name, value);
     }
   }
   for (const auto& [name, value] : entry.env) {
-    auto resolved = conf::resolve(value, source);
+    auto resolved = conf::model::resolve(value, source);
     if (!resolved) return std::unexpected(resolved.error());
-    conf::register_secrets(name, *resolved);
+    conf::model::register_secrets(name, *resolved);
     environment.set(name, *resolved);
   }
   spec.environment = environment.lines();
 
-  auto command = conf::resolve(*entry.command, source);
+  auto command = conf::model::resolve(*entry.command, source);
   if (!command) return std::unexpected(command.error());
-  std::string program = conf::expand_home(*command, home);
+  std::string program = conf::model::expand_home(*command, home);
   // The toolbox belongs to this daemon: it is the one beside it, wherever PATH leads.
   if (program == "mcpbx-toolbox") program = own_folder + "/mcpbx-toolbox";
   spec.argv.push_back(std::move(program));
   for (const auto& arg : entry.args) {
-    auto resolved = conf::resolve(arg, source);
+    auto resolved = conf::model::resolve(arg, source);
     if (!resolved) return std::unexpected(resolved.error());
     spec.argv.push_back(std::move(*resolved));
   }
 
   spec.directory = caller_cwd.empty() ? home : caller_cwd;
   if (entry.cwd && !entry.runs_at_caller()) {
-    auto directory = conf::resolve(*entry.cwd, source);
+    auto directory = conf::model::resolve(*entry.cwd, source);
     if (!directory) return std::unexpected(directory.error());
-    spec.directory = conf::under_home(*directory, home);
+    spec.directory = conf::model::under_home(*directory, home);
   }
   return spec;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::references

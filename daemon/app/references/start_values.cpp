@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::references {
 namespace {
 
 // Bounds all programs together, because a command that starts the daemon waits 15 s for it.
@@ -18,9 +18,9 @@ constexpr milliseconds all_programs{8'000};
 
 // A source that reads each file and runs each program once, however many strings refer to it, and although addresses
 // are resolved a second time to find their secrets.
-class asked_once final : public conf::reference_source {
+class asked_once final : public conf::model::reference_source {
  public:
-  asked_once(conf::reference_source& source, const start_values::clock& now)
+  asked_once(conf::model::reference_source& source, const start_values::clock& now)
       : source_(source), now_(now), until_(now() + all_programs) {}
   std::optional<std::string> env(std::string_view name) override { return source_.env(name); }
   result<std::string> file(const std::string& path) override {
@@ -43,7 +43,7 @@ class asked_once final : public conf::reference_source {
     return source_.command(words);
   }
 
-  conf::reference_source& source_;
+  conf::model::reference_source& source_;
   const start_values::clock& now_;
   time_point until_;
   std::map<std::string, result<std::string>> files_;
@@ -52,29 +52,31 @@ class asked_once final : public conf::reference_source {
 
 }  // namespace
 
-start_values::start_values(const conf::configuration& all) {
+start_values::start_values(const conf::model::configuration& all) {
   system_references source;
   read(all, source, [] { return std::chrono::steady_clock::now(); });
 }
 
-start_values::start_values(const conf::configuration& all, conf::reference_source& source, const clock& now) {
+start_values::start_values(const conf::model::configuration& all, conf::model::reference_source& source,
+                           const clock& now) {
   read(all, source, now);
 }
 
-void start_values::read(const conf::configuration& all, conf::reference_source& from, const clock& now) {
+void start_values::read(const conf::model::configuration& all, conf::model::reference_source& from, const clock& now) {
   asked_once source(from, now);
-  using conf::source_content;
-  const auto keep = [&](const std::optional<conf::reference_string>& s, source_content given = source_content::secret) {
-    if (!s || !conf::needs_lane(*s)) return;
+  using conf::model::source_content;
+  const auto keep = [&](const std::optional<conf::model::reference_string>& s,
+                        source_content given = source_content::secret) {
+    if (!s || !conf::model::needs_lane(*s)) return;
     // Resolves without the place in the file: other strings may have the same text, and one of them may be a secret.
-    kept_.emplace(s->text, conf::resolve({s->text, "", s->server_entry}, source, given));
+    kept_.emplace(s->text, conf::model::resolve({s->text, "", s->server_entry}, source, given));
   };
   for (const auto& m : all.models) {
     for (const auto* s : {&m.model, &m.base_url, &m.api_version, &m.ca_file, &m.script}) keep(*s);
     // A prompt is no secret: otherwise its lines would be removed from logs and recordings.
     keep(m.system, source_content::plain);
     // Registers secrets of the query, because endpoints may repeat it in errors.
-    if (m.base_url && conf::needs_lane(*m.base_url)) conf::register_query_secrets(*m.base_url, source);
+    if (m.base_url && conf::model::needs_lane(*m.base_url)) conf::model::register_query_secrets(*m.base_url, source);
   }
   // Folders are no secrets either.
   for (const auto& s : all.servers)
@@ -83,13 +85,13 @@ void start_values::read(const conf::configuration& all, conf::reference_source& 
   keep(all.http.address);
   keep(all.http.token_file);
   // The journal resolves the URL of a database itself, for each connection.
-  if (all.store.url && !conf::forms::is_postgres_url(all.store.url->text)) keep(all.store.url);
+  if (all.store.url && !conf::model::forms::is_postgres_url(all.store.url->text)) keep(all.store.url);
 }
 
-result<std::string> start_values::value(const conf::reference_string& s) const {
-  if (!conf::needs_lane(s)) {
+result<std::string> start_values::value(const conf::model::reference_string& s) const {
+  if (!conf::model::needs_lane(s)) {
     system_references source;
-    return conf::resolve(s, source);
+    return conf::model::resolve(s, source);
   }
   const std::string place = "in \"" + s.where + "\": ";
   const auto kept = kept_.find(s.text);
@@ -98,4 +100,4 @@ result<std::string> start_values::value(const conf::reference_string& s) const {
   return kept->second;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::references

@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::references {
 namespace {
 
 constexpr std::size_t max_bytes = 1u << 20;
@@ -126,4 +126,4 @@ result<std::string> system_references::command(const std::vector<std::string>& w
   return text;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::references

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::references {
 
-class system_references final : public conf::reference_source {
+class system_references final : public conf::model::reference_source {
  public:
   std::optional<std::string> env(std::string_view name) override;
   /// Returns the content of a file. errc::not_found, errc::io, or errc::limit above 1 MiB.
@@ -20,4 +20,4 @@ class system_references final : public conf::reference_source {
   result<std::string> command(const std::vector<std::string>& words) override;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::references

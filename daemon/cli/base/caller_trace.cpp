@@ -14,9 +14,9 @@ std::string_view variable(const char* name) {
 
 }  // namespace
 
-trace_context caller_trace() {
+trace::trace_context caller_trace() {
   const std::string_view states[] = {variable("TRACESTATE")};
-  return read_trace(variable("TRACEPARENT"), states);
+  return trace::read_trace(variable("TRACEPARENT"), states);
 }
 
 }  // namespace mcpbx::cli

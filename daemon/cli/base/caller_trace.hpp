@@ -6,6 +6,6 @@
 namespace mcpbx::cli {
 
 /// Returns the trace of the environment. One that is not valid is none.
-trace_context caller_trace();
+trace::trace_context caller_trace();
 
 }  // namespace mcpbx::cli

@@ -7,10 +7,10 @@ namespace mcpbx::cli {
 
 /// Given to every verb.
 struct context {
-  cli::place place;
+  link::place place;
   bool json = false;
   bool no_wait = false;  ///< do not wait for the tool servers of a daemon that this command starts
-  terminal* screen = nullptr;
+  terminals::terminal* screen = nullptr;
 };
 
 }  // namespace mcpbx::cli

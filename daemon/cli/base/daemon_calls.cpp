@@ -37,7 +37,7 @@ namespace {
 std::string name_and_place(const introduction& who) {
   std::error_code ignored;
   std::string p;
-  json_writer w(p);
+  json::json_writer w(p);
   w.begin_object().member("name", who.name);
   w.filled("cwd", std::filesystem::current_path(ignored).string()).end_object();
   return p;
@@ -45,55 +45,58 @@ std::string name_and_place(const introduction& who) {
 
 std::string bonds_of(const introduction& who) {
   std::string p;
-  json_writer w(p);
+  json::json_writer w(p);
   w.begin_object().member("name", who.name).filled("profile", who.profile);
   w.set("mcpOnly", who.mcp_only).end_object();
   return p;
 }
 
-daemon_news news_for(const daemon_connection& link, const raw_json& hello) {
-  const auto there = variables_of(seen_process(link, find_member(hello, "pid").as_integer().value_or(-1)));
-  return what_is_new(hello, own_variables(), there.value_or(nullptr));
+link::daemon_news news_for(const link::daemon_connection& link, const json::raw_json& hello) {
+  const auto there =
+      link::variables_of(link::seen_process(link, json::find_member(hello, "pid").as_integer().value_or(-1)));
+  return link::what_is_new(hello, link::own_variables(), there.value_or(nullptr));
 }
 
 // Stops an outdated daemon that a command started and nobody uses. Returns false if it is left running.
-bool end_idle(daemon_connection& link, const raw_json& hello) {
-  if (!find_member(hello, "idleExit").is_true()) return false;
-  const daemon_end end(link, hello);
+bool end_idle(link::daemon_connection& link, const json::raw_json& hello) {
+  if (!json::find_member(hello, "idleExit").is_true()) return false;
+  const link::daemon_end end(link, hello);
   const auto told = link.call("mcpbx/stop", R"({"ifIdle":true})");
   return told && !told->error && end.wait();
 }
 
 // Has a daemon that a command started read its files again. Returns true if the files are in force now, or if they are
 // wrong: that is reported, and the earlier ones stay in force. Returns false if only a new daemon helps.
-bool reloaded(context& c, connected& made, const raw_json& hello) {
-  if (!find_member(hello, "idleExit").is_true()) return false;
+bool reloaded(context& c, link::connected& made, const json::raw_json& hello) {
+  if (!json::find_member(hello, "idleExit").is_true()) return false;
   const auto told = made.link.call("mcpbx/reload", "{}");
   if (!told) return false;
   if (told->error) {
-    const bool wrong = find_member(find_member(told->error, "data"), "cause").as_string() == to_string(errc::config);
+    const bool wrong =
+        json::find_member(json::find_member(told->error, "data"), "cause").as_string() == to_string(errc::config);
     if (wrong) c.screen->err_line("mcpbx: " + told->error_message());
     return wrong;
   }
   bool whole = true;
-  for_each_element(find_member(told->result, "fromNextStart"), [&](const raw_json&) { return whole = false; });
+  json::for_each_element(json::find_member(told->result, "fromNextStart"),
+                         [&](const json::raw_json&) { return whole = false; });
   // Servers that came with it start now, as those of a new daemon do.
   if (whole) made.started = true;
   return whole;
 }
 
 // Says hello. Returns errc::timed_out, and has said so, if the daemon does not answer in time.
-result<answer> say_hello(context& c, connected& made, const introduction& who) {
+result<link::answer> say_hello(context& c, link::connected& made, const introduction& who) {
   using clock = std::chrono::steady_clock;
   const auto begun = clock::now();
   bool told = false, late = false;
   const auto wait = [&] {
     pollfd one{made.link.fd(), POLLIN, 0};
-    while (!interrupted()) {
+    while (!link::interrupted()) {
       const auto limit = told ? who.answers_within : who.answers_within / 3;
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(begun + limit - clock::now());
       if (left.count() > 0) {
-        if (wait_ready_for({&one, 1}, left, nullptr) && one.revents != 0) return;
+        if (link::wait_ready_for({&one, 1}, left, nullptr) && one.revents != 0) return;
       } else if (!told) {
         told = true;
         c.screen->err_line("mcpbx: the daemon has not answered yet; `mcpbx doctor` tells more");
@@ -119,8 +122,8 @@ introduction again(introduction who) {
 
 }  // namespace
 
-result<connected> connect_or_explain(context& c, bool may_start, int& status, const introduction& who) {
-  auto made = connect(c.place, may_start);
+result<link::connected> connect_or_explain(context& c, bool may_start, int& status, const introduction& who) {
+  auto made = link::connect(c.place, may_start);
   if (!made) {
     status = explain(c, made.error());
     return made;
@@ -128,7 +131,7 @@ result<connected> connect_or_explain(context& c, bool may_start, int& status, co
   const bool bound = !who.profile.empty() || who.mcp_only;
   const auto hello = say_hello(c, *made, who);
   if (!hello && hello.error().code == errc::timed_out) {
-    status = no_daemon;
+    status = terminals::no_daemon;
     return std::unexpected(hello.error());
   }
   if (c.place.standalone && !bound) return made;
@@ -136,7 +139,7 @@ result<connected> connect_or_explain(context& c, bool may_start, int& status, co
     if (const auto news = news_for(made->link, hello->result);
         !news.text.empty() && !(news.reload_helps && may_start && reloaded(c, *made, hello->result))) {
       if (may_start && end_idle(made->link, hello->result)) return connect_or_explain(c, true, status, again(who));
-      const bool begun_by_us = find_member(hello->result, "idleExit").is_true();
+      const bool begun_by_us = json::find_member(hello->result, "idleExit").is_true();
       // A command that may start daemons has tried to reload.
       const bool reload = news.reload_helps && !(may_start && begun_by_us);
       c.screen->err_line("mcpbx: " + news.text + "; " +
@@ -145,7 +148,7 @@ result<connected> connect_or_explain(context& c, bool may_start, int& status, co
                                         : "`mcpbx stop` ends it, and then start it as before"));
     }
   // A daemon may have run since before this program was replaced by a newer one.
-  const std::string theirs = hello ? find_member(hello->result, "version").as_string().value_or("") : "";
+  const std::string theirs = hello ? json::find_member(hello->result, "version").as_string().value_or("") : "";
   if (!theirs.empty() && is_newer(MCPBX_VERSION, theirs))
     c.screen->err_line("mcpbx: this program is version " MCPBX_VERSION ", the daemon is the older " + theirs +
                        "; `mcpbx stop` lets the next command start the new one");
@@ -160,65 +163,66 @@ namespace {
 
 // A list of errors with their places is of the files; other errors may be of their references, models or modes.
 std::string_view command_for_config(std::string_view words) {
-  return words.contains('\n') ? "`mcpbx edit` opens it" : command_for_status(no_answer);
+  return words.contains('\n') ? "`mcpbx edit` opens it" : terminals::command_for_status(terminals::no_answer);
 }
 
 }  // namespace
 
-std::string cause_of(const answer& a) {
-  return find_member(find_member(a.error, "data"), "cause").as_string().value_or("");
+std::string cause_of(const link::answer& a) {
+  return json::find_member(json::find_member(a.error, "data"), "cause").as_string().value_or("");
 }
 
-exit_status status_of(const error& e) {
+terminals::exit_status status_of(const error& e) {
   switch (e.code) {
     case errc::cancelled:
-      return interrupted_exit;
+      return terminals::interrupted_exit;
     case errc::unavailable:
     case errc::io:
-      return no_daemon;
+      return terminals::no_daemon;
     case errc::not_found:
-      return no_such;
+      return terminals::no_such;
     case errc::config:
     case errc::invalid_argument:
-      return usage;
+      return terminals::usage;
     default:
-      return no_answer;
+      return terminals::no_answer;
   }
 }
 
-exit_status status_of(const answer& a) {
+terminals::exit_status status_of(const link::answer& a) {
   // Configuration errors have no JSON-RPC code of their own; the member beside it names the kind.
-  if (cause_of(a) == to_string(errc::config)) return usage;
+  if (cause_of(a) == to_string(errc::config)) return terminals::usage;
   switch (a.error_code()) {
-    case mcp::code::not_found:
-      return no_such;
-    case mcp::code::invalid_params:
-    case mcp::code::invalid_request:
-    case mcp::code::method_not_found:
-      return usage;
-    case mcp::code::cancelled:
-      return interrupted_exit;
+    case mcp::rpc::code::not_found:
+      return terminals::no_such;
+    case mcp::rpc::code::invalid_params:
+    case mcp::rpc::code::invalid_request:
+    case mcp::rpc::code::method_not_found:
+      return terminals::usage;
+    case mcp::rpc::code::cancelled:
+      return terminals::interrupted_exit;
     default:
-      return no_answer;
+      return terminals::no_answer;
   }
 }
 
 int explain(context& c, const error& e) {
-  const auto command = e.code == errc::config ? command_for_config(e.message) : command_for_status(status_of(e));
-  if (e.code != errc::cancelled) c.screen->error(with_command(e.message, command));
+  const auto command =
+      e.code == errc::config ? command_for_config(e.message) : terminals::command_for_status(status_of(e));
+  if (e.code != errc::cancelled) c.screen->error(terminals::with_command(e.message, command));
   return status_of(e);
 }
 
-int explain(context& c, const answer& a, std::string_view hint) {
+int explain(context& c, const link::answer& a, std::string_view hint) {
   const bool config = cause_of(a) == to_string(errc::config);
   const auto words = a.error_message();
-  const auto command = config ? command_for_config(words) : command_for_status(status_of(a));
-  c.screen->error(with_hint(with_command(words, command), hint));
+  const auto command = config ? command_for_config(words) : terminals::command_for_status(status_of(a));
+  c.screen->error(terminals::with_hint(terminals::with_command(words, command), hint));
   return status_of(a);
 }
 
-result<raw_json> call_or_explain(context& c, daemon_connection& link, std::string_view method, std::string_view params,
-                                 int& status) {
+result<json::raw_json> call_or_explain(context& c, link::daemon_connection& link, std::string_view method,
+                                       std::string_view params, int& status) {
   auto got = link.call(method, params);
   if (!got) {
     status = explain(c, got.error());

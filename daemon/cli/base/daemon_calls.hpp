@@ -23,20 +23,20 @@ struct introduction {
 /// Connects, or explains the failure on stderr and sets `status`. Reports a daemon that is older than this program, its
 /// configuration or its keys. If this program may start daemons, one that a command started reads a changed
 /// configuration again, and is replaced where that is not enough and nobody uses it.
-result<connected> connect_or_explain(context& c, bool may_start, int& status, const introduction& who = {});
+result<link::connected> connect_or_explain(context& c, bool may_start, int& status, const introduction& who = {});
 /// Returns the exit status for a failed call: connection lost, interrupted, wrong arguments.
-exit_status status_of(const error& e);
-exit_status status_of(const answer& a);
+terminals::exit_status status_of(const error& e);
+terminals::exit_status status_of(const link::answer& a);
 /// Returns the kind of a failed request ("not_found", …), or "" if a tool server failed it.
-std::string cause_of(const answer& a);
+std::string cause_of(const link::answer& a);
 /// Prints a JSON-RPC error of the daemon, with a hint such as " (did you mean …?)" in front of the command at its end,
 /// and gives the exit status that fits its code.
-int explain(context& c, const answer& a, std::string_view hint = {});
+int explain(context& c, const link::answer& a, std::string_view hint = {});
 /// Prints a failed call (connection lost, interrupted) and gives its exit status.
 int explain(context& c, const error& e);
 /// Calls one of mcpbx's own methods and returns its result. On failure prints the reason, with the nearest id if a
 /// session is not known, and sets `status`.
-result<raw_json> call_or_explain(context& c, daemon_connection& link, std::string_view method, std::string_view params,
-                                 int& status);
+result<json::raw_json> call_or_explain(context& c, link::daemon_connection& link, std::string_view method,
+                                       std::string_view params, int& status);
 
 }  // namespace mcpbx::cli

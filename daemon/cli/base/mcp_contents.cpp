@@ -29,9 +29,9 @@ constexpr int method_not_found = -32601;
 
 }  // namespace
 
-std::optional<std::vector<raw_json>> list_of(context& c, daemon_connection& link, std::string_view method,
-                                             std::string_view key, int& status) {
-  std::vector<raw_json> items;
+std::optional<std::vector<json::raw_json>> list_of(context& c, link::daemon_connection& link, std::string_view method,
+                                                   std::string_view key, int& status) {
+  std::vector<json::raw_json> items;
   std::string params = "{}";
   for (int page = 0; page < most_pages; ++page) {
     const auto got = link.call(method, params);
@@ -44,32 +44,32 @@ std::optional<std::vector<raw_json>> list_of(context& c, daemon_connection& link
       status = explain(c, *got);
       return std::nullopt;
     }
-    for_each_element(find_member(got->result, key), [&](const raw_json& item) {
+    json::for_each_element(json::find_member(got->result, key), [&](const json::raw_json& item) {
       items.push_back(item);
       return true;
     });
-    const std::string next = member_text(got->result, "nextCursor");
+    const std::string next = json::member_text(got->result, "nextCursor");
     if (next.empty()) return items;
-    params = json_object("cursor", next);
+    params = json::json_object("cursor", next);
   }
   return items;
 }
 
-std::string array_of(const std::vector<raw_json>& items) {
+std::string array_of(const std::vector<json::raw_json>& items) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_array();
   for (const auto& item : items) w.value(item);
   w.end_array();
   return json;
 }
 
-std::string told_block(const raw_json& block) {
-  const auto resource = find_member(block, "resource");
+std::string told_block(const json::raw_json& block) {
+  const auto resource = json::find_member(block, "resource");
   const auto& holder = resource ? resource : block;
-  std::string what = member_text(holder, "mimeType");
-  if (what.empty()) what = member_text(block, "type");
-  const auto data = find_member(holder, resource ? "blob" : "data").as_string();
+  std::string what = json::member_text(holder, "mimeType");
+  if (what.empty()) what = json::member_text(block, "type");
+  const auto data = json::find_member(holder, resource ? "blob" : "data").as_string();
   return "[" + std::string(cut_utf8(what, 100)) + (data ? ", " + size_of_base64(*data) : "") + "]";
 }
 
@@ -77,7 +77,7 @@ result<void> write_file(const std::string& path, std::string_view bytes) {
   const auto failed = [&] { return fail(errc::io, "cannot write " + path + ": " + std::strerror(errno)); };
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return failed();
-  const bool written = write_all(fd, bytes);
+  const bool written = terminals::write_all(fd, bytes);
   const auto why = errno;
   const bool closed = ::close(fd) == 0;
   if (!written) errno = why;

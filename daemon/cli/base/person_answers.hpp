@@ -13,38 +13,39 @@
 namespace mcpbx::cli {
 
 /// Returns the capabilities for initialize() of a command that answers so; unset: it answers nothing.
-std::string_view answerable(std::optional<input_mode> input);
+std::string_view answerable(std::optional<terminals::input_mode> input);
 
 /// Returns the answers of a command without --input: those of the person, if one can be asked.
-std::optional<input_mode> person_of(const context& c);
+std::optional<terminals::input_mode> person_of(const context& c);
 
 /// All references must outlive this object.
 class person_answers {
  public:
-  person_answers(context& c, daemon_connection& link, input_mode mode) : c_(c), link_(link), mode_(mode) {}
+  person_answers(context& c, link::daemon_connection& link, terminals::input_mode mode)
+      : c_(c), link_(link), mode_(mode) {}
 
   /// Takes a request of the daemon. Ignores those that are no questions for input.
-  void take(const mcp::message& request);
+  void take(const mcp::rpc::message& request);
   /// Takes a notification, which may withdraw a question.
-  void notified(std::string_view method, const raw_json& params);
+  void notified(std::string_view method, const json::raw_json& params);
   /// Answers the first question. To be called when no message waits.
   void answer();
 
  private:
   struct question {
-    mcp::rpc_id id;
-    raw_json params;
+    mcp::rpc::rpc_id id;
+    json::raw_json params;
   };
   static constexpr std::size_t most_waiting = std::size_t{4} << 20;
 
   context& c_;
-  daemon_connection& link_;
-  input_mode mode_;
+  link::daemon_connection& link_;
+  terminals::input_mode mode_;
   std::deque<question> open_;
 };
 
 /// Sends a request and answers the questions about it.
-result<answer> call_with_questions(context& c, daemon_connection& link, std::string_view method,
-                                   std::string_view params, std::optional<input_mode> input);
+result<link::answer> call_with_questions(context& c, link::daemon_connection& link, std::string_view method,
+                                         std::string_view params, std::optional<terminals::input_mode> input);
 
 }  // namespace mcpbx::cli

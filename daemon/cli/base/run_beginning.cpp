@@ -19,26 +19,26 @@ std::string words_for_cost(std::string_view cost) {
 
 }  // namespace
 
-fitted_table beginning_table(const raw_json& told) {
-  fitted_table table({{""}, {""}});
+terminals::fitted_table beginning_table(const json::raw_json& told) {
+  terminals::fitted_table table({{""}, {""}});
   table.wrap_last();
   const auto add = [&](const char* what, std::string value) {
-    if (!value.empty()) table.add({{fitted_table::cell(what, look::dim), {std::move(value)}}});
+    if (!value.empty()) table.add({{terminals::fitted_table::cell(what, terminals::look::dim), {std::move(value)}}});
   };
-  const auto number = [&](std::string_view key) { return find_member(told, key).as_integer().value_or(0); };
-  const auto id = member_text(told, "id"), host = member_text(told, "host");
-  add("model", member_text(told, "model") + (id.empty() ? "" : " (" + id + ")"));
+  const auto number = [&](std::string_view key) { return json::find_member(told, key).as_integer().value_or(0); };
+  const auto id = json::member_text(told, "id"), host = json::member_text(told, "host");
+  add("model", json::member_text(told, "model") + (id.empty() ? "" : " (" + id + ")"));
   add("endpoint", host.empty() ? "none" : host);
-  add("cost", words_for_cost(member_text(told, "cost")));
-  add("profile", member_text(told, "profile"));
-  add("session", member_text(told, "session"));
-  const auto tools = texts_of(told, "tools");
-  add("tools", tools.empty() ? "none" : std::to_string(tools.size()) + ": " + listed(tools));
-  add("left out", listed(texts_of(told, "leftOut")));
+  add("cost", words_for_cost(json::member_text(told, "cost")));
+  add("profile", json::member_text(told, "profile"));
+  add("session", json::member_text(told, "session"));
+  const auto tools = link::texts_of(told, "tools");
+  add("tools", tools.empty() ? "none" : std::to_string(tools.size()) + ": " + link::listed(tools));
+  add("left out", link::listed(link::texts_of(told, "leftOut")));
   add("prompt", counted(number("promptBytes"), "byte") + " in " + counted(number("messages"), "message") + ", and " +
                     counted(number("toolBytes"), "byte") + " of tools: about " +
                     counted(number("estimatedTokens"), "token"));
-  add("not fetched", listed(texts_of(told, "notFetched")));
+  add("not fetched", link::listed(link::texts_of(told, "notFetched")));
   return table;
 }
 

@@ -6,6 +6,6 @@
 namespace mcpbx::cli {
 
 /// Returns a row for each fact in the result of `mcpbx/chat` with `dryRun`.
-fitted_table beginning_table(const raw_json& told);
+terminals::fitted_table beginning_table(const json::raw_json& told);
 
 }  // namespace mcpbx::cli

@@ -8,11 +8,11 @@
 namespace mcpbx::cli {
 
 struct run_end {
-  exit_status status = done;
+  terminals::exit_status status = terminals::done;
   std::string why;  ///< reason for the lack of an answer, or a note about it (status `done`); or ""
 };
 /// Judges the result of a run. An answer made at a limit and calls for the caller count as success. `interrupted`: the
 /// user asked for the end.
-run_end end_of(const raw_json& result, bool interrupted);
+run_end end_of(const json::raw_json& result, bool interrupted);
 
 }  // namespace mcpbx::cli

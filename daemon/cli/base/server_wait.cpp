@@ -21,28 +21,30 @@ constexpr std::int64_t just_ms = 10'000;  // the age up to which a daemon of sys
 
 // Returns the names of servers that are starting, or "" if the daemon does not answer: the verb's own request tells
 // why.
-std::string starting(daemon_connection& link) {
+std::string starting(link::daemon_connection& link) {
   const auto got = link.call("mcpbx/servers", "{}");
   return got && got->result ? unready_in(got->result).starting : "";
 }
 
 // Returns true if systemd has started the daemon a moment ago, for this connection or for one before it.
-bool is_just_activated(daemon_connection& link) {
-  if (!is_socket_of_systemd(link)) return false;
+bool is_just_activated(link::daemon_connection& link) {
+  if (!link::is_socket_of_systemd(link)) return false;
   const auto status = link.call("mcpbx/status", "{}");
-  return status && !status->error && find_member(status->result, "uptimeMs").as_integer().value_or(just_ms) < just_ms;
+  return status && !status->error &&
+         json::find_member(status->result, "uptimeMs").as_integer().value_or(just_ms) < just_ms;
 }
 
 }  // namespace
 
-unready_servers unready_in(const raw_json& servers) {
+unready_servers unready_in(const json::raw_json& servers) {
   unready_servers r;
-  for_each_element(servers, [&](const raw_json& server) {
-    const std::string state = member_text(server, "state"), name = member_text(server, "name");
+  json::for_each_element(servers, [&](const json::raw_json& server) {
+    const std::string state = json::member_text(server, "state"), name = json::member_text(server, "name");
     if (state == "ready" || state == "lazy" || state == "disabled") return true;
     std::string line = "  " + name + ": " + state;
-    if (const std::string why = trouble_of(server); !why.empty()) line += ": " + why;
-    const bool hopeless = state == "crash_loop" || state == "failed" || find_member(server, "startFailed").is_true();
+    if (const std::string why = text::trouble_of(server); !why.empty()) line += ": " + why;
+    const bool hopeless =
+        state == "crash_loop" || state == "failed" || json::find_member(server, "startFailed").is_true();
     (hopeless ? r.hopeless : r.waiting) += line + "\n";
     if (!hopeless && (state == "starting" || state == "restarting"))
       r.starting += (r.starting.empty() ? "" : ", ") + name;
@@ -51,13 +53,13 @@ unready_servers unready_in(const raw_json& servers) {
   return r;
 }
 
-void wait_for_servers(context& c, connected& made, const std::function<bool()>& enough) {
+void wait_for_servers(context& c, link::connected& made, const std::function<bool()>& enough) {
   if (c.no_wait || !(made.started || is_just_activated(made.link))) return;
   const auto begun = steady::now();
   bool said = false;
   for (;;) {
     const auto names = starting(made.link);
-    if (names.empty() || interrupted() || (enough && enough())) break;
+    if (names.empty() || link::interrupted() || (enough && enough())) break;
     const auto waited = steady::now() - begun;
     if (waited >= longest_wait) {
       c.screen->clear_status();
@@ -74,11 +76,11 @@ void wait_for_servers(context& c, connected& made, const std::function<bool()>& 
   c.screen->clear_status();
 }
 
-void report_starting(context& c, daemon_connection& link) {
+void report_starting(context& c, link::daemon_connection& link) {
   if (const auto names = starting(link); !names.empty())
-    for (const auto& line :
-         wrapped("mcpbx: still starting, their tools are missing: " + names + "; `mcpbx wait` waits for them",
-                 c.screen->err_width()))
+    for (const auto& line : terminals::wrapped(
+             "mcpbx: still starting, their tools are missing: " + names + "; `mcpbx wait` waits for them",
+             c.screen->err_width()))
       c.screen->err_line(line);
 }
 

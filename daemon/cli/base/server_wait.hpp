@@ -18,13 +18,13 @@ struct unready_servers {
 };
 
 /// Sorts the result of `mcpbx/servers`.
-unready_servers unready_in(const raw_json& servers);
+unready_servers unready_in(const json::raw_json& servers);
 
 /// Waits for servers that start for the first time if this command, or systemd for it, started the daemon, at most 15
 /// s, until `enough` returns true. Says on stderr for whom it waits. Returns at once with --no-wait.
-void wait_for_servers(context& c, connected& made, const std::function<bool()>& enough = {});
+void wait_for_servers(context& c, link::connected& made, const std::function<bool()>& enough = {});
 
 /// Says on stderr which servers are still starting, if there are any.
-void report_starting(context& c, daemon_connection& link);
+void report_starting(context& c, link::daemon_connection& link);
 
 }  // namespace mcpbx::cli

@@ -15,27 +15,27 @@ constexpr std::size_t shortest_beginning = 4;  // of an id, so that a few charac
 
 }  // namespace
 
-std::string session_of_place(daemon_connection& link) {
-  for (const auto& session : last_sessions::of_user().of(own_places())) {
-    const auto got = link.call("mcpbx/sessions/get", json_object("session", session, "limit", 0));
-    const bool gone = got && member_text(find_member(got->error, "data"), "cause") == "not_found";
+std::string session_of_place(link::daemon_connection& link) {
+  for (const auto& session : link::last_sessions::of_user().of(link::own_places())) {
+    const auto got = link.call("mcpbx/sessions/get", json::json_object("session", session, "limit", 0));
+    const bool gone = got && json::member_text(json::find_member(got->error, "data"), "cause") == "not_found";
     if (!gone) return session;
   }
   return {};
 }
 
 void note_session(std::string_view session) {
-  if (!session.empty()) last_sessions::of_user().note(session, own_places());
+  if (!session.empty()) link::last_sessions::of_user().note(session, link::own_places());
 }
 
-std::string near_session(daemon_connection& link, std::string_view params) {
-  const auto read = raw_json::parse(params);
-  const auto id = read ? member_text(*read, "session") : "";
-  const auto listed = link.call("mcpbx/sessions/list", json_object("limit", most_looked_at, "all", true));
+std::string near_session(link::daemon_connection& link, std::string_view params) {
+  const auto read = json::raw_json::parse(params);
+  const auto id = read ? json::member_text(*read, "session") : "";
+  const auto listed = link.call("mcpbx/sessions/list", json::json_object("limit", most_looked_at, "all", true));
   if (id.empty() || !listed || listed->error) return {};
   std::vector<std::string> ids;
-  for_each_element(find_member(listed->result, "sessions"), [&](const raw_json& s) {
-    ids.push_back(member_text(s, "session"));
+  json::for_each_element(json::find_member(listed->result, "sessions"), [&](const json::raw_json& s) {
+    ids.push_back(json::member_text(s, "session"));
     return true;
   });
   std::vector<std::string_view> known;

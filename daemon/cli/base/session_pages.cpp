@@ -6,26 +6,26 @@
 
 namespace mcpbx::cli {
 
-std::optional<session_export> read_session(context& c, daemon_connection& link, const std::string& id, bool redact,
-                                           int& status) {
-  session_export all;
-  for (auto from = raw_json::literal("0"); from;) {
+std::optional<text::session_export> read_session(context& c, link::daemon_connection& link, const std::string& id,
+                                                 bool redact, int& status) {
+  text::session_export all;
+  for (auto from = json::raw_json::literal("0"); from;) {
     std::string params;
-    json_writer(params).begin_object().members("session", id, "from", from).set("redact", redact).end_object();
+    json::json_writer(params).begin_object().members("session", id, "from", from).set("redact", redact).end_object();
     const auto page = call_or_explain(c, link, "mcpbx/sessions/get", params, status);
     if (!page) return std::nullopt;
     if (!all.head) {
       all.head = *page;
-      for_each_element(find_member(*page, "runs"), [&](const raw_json& run) {
+      json::for_each_element(json::find_member(*page, "runs"), [&](const json::raw_json& run) {
         all.runs.push_back(run);
         return true;
       });
     }
-    for_each_element(find_member(*page, "messages"), [&](const raw_json& m) {
+    json::for_each_element(json::find_member(*page, "messages"), [&](const json::raw_json& m) {
       all.messages.push_back(m);
       return true;
     });
-    from = find_member(*page, "next");
+    from = json::find_member(*page, "next");
   }
   return all;
 }

@@ -10,7 +10,7 @@ namespace mcpbx::cli {
 
 /// Reads a session, with `redact` without the secrets that the daemon knows. On failure prints the reason, sets
 /// `status` and returns nullopt.
-std::optional<session_export> read_session(context& c, daemon_connection& link, const std::string& id, bool redact,
-                                           int& status);
+std::optional<text::session_export> read_session(context& c, link::daemon_connection& link, const std::string& id,
+                                                 bool redact, int& status);
 
 }  // namespace mcpbx::cli

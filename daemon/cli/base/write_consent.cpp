@@ -8,15 +8,15 @@
 namespace mcpbx::cli {
 
 int agreed_to_write(context& c, bool yes) {
-  if (yes) return done;
-  if (!can_ask()) {
+  if (yes) return terminals::done;
+  if (!terminals::can_ask()) {
     c.screen->error("nothing is written without a yes, and there is no terminal to ask at: add --yes to write this");
-    return usage;
+    return terminals::usage;
   }
-  catch_interrupts();
-  if (ask_yes(*c.screen, "write this? [y/N] ")) return done;
+  link::catch_interrupts();
+  if (terminals::ask_yes(*c.screen, "write this? [y/N] ")) return terminals::done;
   c.screen->err_line("nothing was written");
-  return interrupted() ? interrupted_exit : no_answer;
+  return link::interrupted() ? terminals::interrupted_exit : terminals::no_answer;
 }
 
 }  // namespace mcpbx::cli

@@ -25,7 +25,7 @@
 #include <random>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::chat {
 namespace {
 
 constexpr std::size_t messages_at_once = 200;  // while the last turn is looked for
@@ -52,12 +52,12 @@ std::string lower_case(std::string text) {
 }
 
 // Returns the tools that have all of the words in name or description.
-std::string tools_with(const raw_json& list, const std::vector<std::string>& words) {
+std::string tools_with(const json::raw_json& list, const std::vector<std::string>& words) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_array();
-  for_each_element(list, [&](const raw_json& tool) {
-    const auto text = lower_case(member_text(tool, "name") + " " + member_text(tool, "description"));
+  json::for_each_element(list, [&](const json::raw_json& tool) {
+    const auto text = lower_case(json::member_text(tool, "name") + " " + json::member_text(tool, "description"));
     if (std::ranges::all_of(words, [&](const auto& word) { return text.contains(lower_case(word)); })) w.value(tool);
     return true;
   });
@@ -70,14 +70,14 @@ class chat_shell {
   chat_shell(context& c, const chat_options& o) : c_(c), at_terminal_(asks_person(c)), talk_(o.terms, "") {}
 
   int begin(const chat_options& o) {
-    catch_interrupts();
+    link::catch_interrupts();
     if (!connect()) return status_;
     std::string id = o.session;
     if (o.latest) id = session_of_place(made_->link);
     if (o.latest && id.empty())
       tell("nothing was said yet at this terminal or in this folder, so this begins a session");
     if (!id.empty() && !find_session(id)) return status_;
-    return done;
+    return terminals::done;
   }
 
   int run() {
@@ -89,10 +89,10 @@ class chat_shell {
     tell("/help lists the commands, Ctrl-D ends");
     while (!over_) {
       const auto line = editor.read(lines_.open() ? ". " : "> ");
-      if (!line && line.error() == unanswered::interrupted) {
+      if (!line && line.error() == terminals::unanswered::interrupted) {
         c_.screen->err_line("^C");
         (void)lines_.take();
-        if (!settle_interrupts()) return interrupted_exit;
+        if (!settle_interrupts()) return terminals::interrupted_exit;
         continue;
       }
       if (!line) over_ = true;
@@ -105,9 +105,9 @@ class chat_shell {
         history.add(input);
       }
       take(input, cut);
-      if (!settle_interrupts()) return interrupted_exit;
+      if (!settle_interrupts()) return terminals::interrupted_exit;
     }
-    return done;
+    return terminals::done;
   }
 
  private:
@@ -116,45 +116,46 @@ class chat_shell {
     piped_lines in;
     while (!over_) {
       const auto line = in.next();
-      if (!line && line.error() == unanswered::interrupted) return interrupted_exit;
+      if (!line && line.error() == terminals::unanswered::interrupted) return terminals::interrupted_exit;
       if (!line) over_ = true;
       if (line ? !lines_.add(*line) : !lines_.open()) continue;
       const bool cut = lines_.too_long();
       take(lines_.take(), cut);
-      if (interrupted()) return interrupted_exit;
+      if (link::interrupted()) return terminals::interrupted_exit;
     }
     return status_;
   }
 
   // Forgets Ctrl-C, which has ended a turn. Returns false if the program was asked to end.
   static bool settle_interrupts() {
-    while (forget_interrupt()) {
+    while (link::forget_interrupt()) {
     }
-    return !interrupted();
+    return !link::interrupted();
   }
 
   void take(const std::string& input, bool cut) {
-    if (cut) return fail_with("this input is longer than 16 MiB; send less of it", usage);
+    if (cut) return fail_with("this input is longer than 16 MiB; send less of it", terminals::usage);
     for (const auto& a : talk_.input(input)) std::visit([this](const auto& one) { act(one); }, a);
   }
 
   void tell(const std::string& text) {
-    for (auto& line : wrapped(printable(text, true), at_terminal_ ? c_.screen->err_width() : 0))
-      c_.screen->err_line(at_terminal_ || c_.json ? terminal::dim(std::move(line)) : styled(std::move(line)));
+    for (auto& line : terminals::wrapped(redact::printable(text, true), at_terminal_ ? c_.screen->err_width() : 0))
+      c_.screen->err_line(at_terminal_ || c_.json ? terminals::terminal::dim(std::move(line))
+                                                  : terminals::styled(std::move(line)));
   }
   void fail_with(const std::string& text, int status) {
     c_.screen->error(text);
     note(status);
   }
   void note(int status) {
-    if (status_ == done) status_ = status;
+    if (status_ == terminals::done) status_ = status;
   }
 
   // Connects if there is no connection, or only one that the daemon has closed. Says why not.
   bool connect() {
     if (made_ && !alive()) made_.reset();
     if (made_) return true;
-    int status = done;
+    int status = terminals::done;
     auto made = connect_or_explain(c_, true, status);
     if (!made) {
       note(status);
@@ -175,39 +176,39 @@ class chat_shell {
 
   // Finds out how a run ended whose connection was lost.
   void settle(const std::string& run) {
-    const auto got = made_->link.call("mcpbx/attach", json_object("run", run, "stream", false));
+    const auto got = made_->link.call("mcpbx/attach", json::json_object("run", run, "stream", false));
     if (!got) return made_.reset();
     talk_.resolved(got->result);
-    const auto reason = member_text(got->result, "stopReason");
+    const auto reason = json::member_text(got->result, "stopReason");
     if (reason == "final")
-      c_.screen->out(member_text(got->result, "text") + "\n");
+      c_.screen->out(json::member_text(got->result, "text") + "\n");
     else if (!reason.empty())
       tell("the question before was not answered (" + reason + ")");
   }
 
-  std::optional<raw_json> call(std::string_view method, const std::string& params) {
+  std::optional<json::raw_json> call(std::string_view method, const std::string& params) {
     if (!connect()) return std::nullopt;
-    int status = done;
+    int status = terminals::done;
     const auto got = call_or_explain(c_, made_->link, method, params, status);
     if (got) return *got;
     note(status);
     return std::nullopt;
   }
 
-  void act(const chat::say& a) {
-    if (a.wrong) return fail_with(a.text, usage);
+  void act(const say& a) {
+    if (a.wrong) return fail_with(a.text, terminals::usage);
     tell(a.text);
   }
 
-  void act(const chat::ask& a) {
+  void act(const ask& a) {
     if (!connect()) return;
-    const auto message = message_with_files(a.text, "", a.files);
-    if (!message) return fail_with(message.error().message, usage);
+    const auto message = input::message_with_files(a.text, "", a.files);
+    if (!message) return fail_with(message.error().message, terminals::usage);
     const auto run = new_run_name();
     const auto end = follow_run(c_, made_->link, "mcpbx/chat", talk_.params(run, *message, at_terminal_),
                                 {.input = chosen_input(c_, "").value_or(std::nullopt), .markdown = true});
     if (end.left && at_terminal_) tell("cancelled");
-    if (end.status == interrupted_exit && !end.left && at_terminal_) tell("cancelled");
+    if (end.status == terminals::interrupted_exit && !end.left && at_terminal_) tell("cancelled");
     if (end.lost) {
       made_.reset();
       if (!end.left) tell("the next input connects again, and the conversation goes on");
@@ -217,66 +218,68 @@ class chat_shell {
     note(end.status);
   }
 
-  void act(const chat::list_tools& a) {
+  void act(const list_tools& a) {
     std::string params;
-    json_writer w(params);
+    json::json_writer w(params);
     w.begin_object().end_object();
     const auto got = call("mcpbx/tools", params);
     if (!got) return;
-    const auto list = raw_json::own(tools_with(find_member(*got, "tools"), a.words));
-    const auto lines = tool_lines(list, std::max<std::size_t>(c_.screen->err_width(), 40), c_.screen->cut_mark());
+    const auto list = json::raw_json::own(tools_with(json::find_member(*got, "tools"), a.words));
+    const auto lines = text::tool_lines(list, std::max<std::size_t>(c_.screen->err_width(), 40), c_.screen->cut_mark());
     for (const auto& line : lines) c_.screen->err_line(line);
     if (lines.empty())
       tell(a.words.empty() ? "there are no tools; `mcpbx servers` tells how the tool servers are"
                            : "no tool has all of these words");
   }
 
-  void act(const chat::list_models&) {
+  void act(const list_models&) {
     const auto got = call("mcpbx/models", "{}");
     if (!got) return;
-    for_each_element(*got, [&](const raw_json& row) {
-      const auto name = member_text(row, "name"), problem = member_text(row, "problem");
+    json::for_each_element(*got, [&](const json::raw_json& row) {
+      const auto name = json::member_text(row, "name"), problem = json::member_text(row, "problem");
       const auto& mine = talk_.terms().model;
-      const bool used = mine.empty() ? find_member(row, "default").is_true() : mine == name;
-      c_.screen->err_line((used ? styled(look::bold, "* " + name) : styled("  " + name)) +
-                          terminal::dim("  " + member_text(row, "model")) +
-                          (problem.empty() ? styled() : styled(look::red, "  " + problem)));
+      const bool used = mine.empty() ? json::find_member(row, "default").is_true() : mine == name;
+      c_.screen->err_line(
+          (used ? terminals::styled(terminals::look::bold, "* " + name) : terminals::styled("  " + name)) +
+          terminals::terminal::dim("  " + json::member_text(row, "model")) +
+          (problem.empty() ? terminals::styled() : terminals::styled(terminals::look::red, "  " + problem)));
       return true;
     });
   }
 
-  void act(const chat::find_model& a) {
+  void act(const find_model& a) {
     // An entry may be given with another model id behind a slash, and a profile stands for its model.
     if (!a.name.starts_with("profile:") &&
-        !call("mcpbx/models", json_object("model", a.name.substr(0, a.name.find('/')))))
+        !call("mcpbx/models", json::json_object("model", a.name.substr(0, a.name.find('/')))))
       return;
     act(talk_.use_model(a.name));
   }
 
-  void act(const chat::find_session& a) { (void)find_session(a.id); }
+  void act(const find_session& a) { (void)find_session(a.id); }
 
   bool find_session(const std::string& id) {
-    const auto got = call("mcpbx/sessions/get", json_object("session", id, "limit", 0));
+    const auto got = call("mcpbx/sessions/get", json::json_object("session", id, "limit", 0));
     if (!got) return false;
-    const auto title = member_text(*got, "title");
-    auto said =
-        talk_.use_session(member_text(*got, "session"), talk_.terms().model.empty() ? member_text(*got, "model") : "");
+    const auto title = json::member_text(*got, "title");
+    auto said = talk_.use_session(json::member_text(*got, "session"),
+                                  talk_.terms().model.empty() ? json::member_text(*got, "model") : "");
     if (!title.empty()) said.text += " (" + title + ")";
     act(said);
     note_session(talk_.session());
     return true;
   }
 
-  void act(const chat::find_last_turn& a) {
-    const auto head = call("mcpbx/sessions/get", json_object("session", a.session, "limit", 0));
+  void act(const find_last_turn& a) {
+    const auto head = call("mcpbx/sessions/get", json::json_object("session", a.session, "limit", 0));
     if (!head) return;
-    const auto total = static_cast<std::size_t>(find_member(*head, "total").as_integer().value_or(0));
+    const auto total = static_cast<std::size_t>(json::find_member(*head, "total").as_integer().value_or(0));
     std::vector<std::size_t> starts;
-    for_each_element(find_member(*head, "runs"), [&, at = std::size_t{0}](const raw_json& run) mutable {
-      starts.push_back(at);
-      at += static_cast<std::size_t>(find_member(run, "messages").as_integer().value_or(0));
-      return true;
-    });
+    json::for_each_element(
+        json::find_member(*head, "runs"), [&, at = std::size_t{0}](const json::raw_json& run) mutable {
+          starts.push_back(at);
+          at += static_cast<std::size_t>(json::find_member(run, "messages").as_integer().value_or(0));
+          return true;
+        });
     const auto keep = std::min(a.keep.value_or(total), total);
     std::vector<std::string> roles, texts;
     for (auto from = keep; from > 0;) {
@@ -284,16 +287,17 @@ class chat_shell {
       from -= std::min(from, messages_at_once);
       std::vector<std::string> page_roles, page_texts;
       for (auto at = from; at < end;) {
-        const auto page = call("mcpbx/sessions/get", json_object("session", a.session, "from", at, "limit", end - at));
+        const auto page =
+            call("mcpbx/sessions/get", json::json_object("session", a.session, "from", at, "limit", end - at));
         if (!page) return;
         std::size_t count = 0;
-        for_each_element(find_member(*page, "messages"), [&](const raw_json& m) {
-          page_roles.push_back(member_text(m, "role"));
+        json::for_each_element(json::find_member(*page, "messages"), [&](const json::raw_json& m) {
+          page_roles.push_back(json::member_text(m, "role"));
           page_texts.push_back(page_roles.back() == "user" ? user_text(m) : "");
           ++count;
           return true;
         });
-        if (count == 0) return fail_with("the session has changed meanwhile; try again", no_answer);
+        if (count == 0) return fail_with("the session has changed meanwhile; try again", terminals::no_answer);
         at += count;
       }
       roles.insert(roles.begin(), page_roles.begin(), page_roles.end());
@@ -304,34 +308,34 @@ class chat_shell {
       const auto begin = last_turn_of(roles, near);
       if (begin && (*begin > 0 || from == 0)) return act(talk_.taken_back(from + *begin, texts[*begin]));
     }
-    fail_with("there is nothing to take back", usage);
+    fail_with("there is nothing to take back", terminals::usage);
   }
 
-  static std::string user_text(const raw_json& message) {
+  static std::string user_text(const json::raw_json& message) {
     std::string all;
-    for_each_element(find_member(message, "content"), [&](const raw_json& block) {
-      all += member_text(block, "text");
+    json::for_each_element(json::find_member(message, "content"), [&](const json::raw_json& block) {
+      all += json::member_text(block, "text");
       return all.size() < 1'000;
     });
     return all;
   }
 
-  void act(const chat::check_file& a) {
+  void act(const check_file& a) {
     const auto path = path_of(a.path);
-    const auto block = message_with_files("", "", {path});
-    if (!block) return fail_with(block.error().message, usage);
+    const auto block = input::message_with_files("", "", {path});
+    if (!block) return fail_with(block.error().message, terminals::usage);
     act(talk_.add_file(path));
   }
 
-  void act(const chat::clear_screen&) { c_.screen->clear_screen(); }
-  void act(const chat::leave&) { over_ = true; }
+  void act(const clear_screen&) { c_.screen->clear_screen(); }
+  void act(const leave&) { over_ = true; }
 
   context& c_;
   bool at_terminal_;
   conversation talk_;
   typed_lines lines_;
-  std::optional<connected> made_;
-  int status_ = done;
+  std::optional<link::connected> made_;
+  int status_ = terminals::done;
   bool over_ = false;
 };
 
@@ -339,8 +343,8 @@ class chat_shell {
 
 int chat_at(context& c, const chat_options& o) {
   chat_shell shell(c, o);
-  if (const int status = shell.begin(o); status != done) return status;
+  if (const int status = shell.begin(o); status != terminals::done) return status;
   return shell.run();
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::chat

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::chat {
 
 struct chat_options {
   chat_terms terms;
@@ -17,4 +17,4 @@ struct chat_options {
 /// status: `done` at a terminal, else that of the first turn that failed.
 int chat_at(context& c, const chat_options& o);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::chat

@@ -8,7 +8,7 @@
 #include <array>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::chat {
 namespace {
 
 constexpr std::string_view help_text =
@@ -50,8 +50,8 @@ std::vector<std::string> split_words(std::string_view text) {
   return all;
 }
 
-chat::actions said(std::string text, bool wrong = false) {
-  return {chat::say{std::move(text), wrong}};
+actions said(std::string text, bool wrong = false) {
+  return {say{std::move(text), wrong}};
 }
 
 // Returns the beginning of a question on one line.
@@ -63,12 +63,12 @@ std::string beginning_of(std::string_view text) {
 }
 
 // Returns the text blocks of a message, joined.
-std::string text_of(const raw_json& message) {
-  const auto content = find_member(message, "content");
+std::string text_of(const json::raw_json& message) {
+  const auto content = json::find_member(message, "content");
   if (auto text = content.as_string()) return *text;
   std::string all;
-  for_each_element(content, [&](const raw_json& block) {
-    if (const auto text = member_text(block, "text"); !text.empty()) all += (all.empty() ? "" : "\n") + text;
+  json::for_each_element(content, [&](const json::raw_json& block) {
+    if (const auto text = json::member_text(block, "text"); !text.empty()) all += (all.empty() ? "" : "\n") + text;
     return true;
   });
   return all;
@@ -80,23 +80,23 @@ std::span<const std::string_view> conversation::commands() {
   return words;
 }
 
-chat::actions conversation::input(std::string_view text) {
+actions conversation::input(std::string_view text) {
   if (trimmed(text).empty()) return {};
   if (const auto word = command_word(trimmed(text)); !word.empty())
     return command(word, trimmed(trimmed(text).substr(word.size())));
   if (text.starts_with("//")) text.remove_prefix(1);
-  return {chat::ask{std::string(text), files_}};
+  return {ask{std::string(text), files_}};
 }
 
-chat::actions conversation::command(std::string_view word, std::string_view rest) {
+actions conversation::command(std::string_view word, std::string_view rest) {
   if (word == "/help") return said(std::string(help_text));
-  if (word == "/exit" || word == "/quit") return {chat::leave{}};
-  if (word == "/clear") return {chat::clear_screen{}};
-  if (word == "/tools") return {chat::list_tools{split_words(rest)}};
+  if (word == "/exit" || word == "/quit") return {leave{}};
+  if (word == "/clear") return {clear_screen{}};
+  if (word == "/tools") return {list_tools{split_words(rest)}};
   if (word == "/undo") return take_back();
   if (word == "/model") {
-    if (rest.empty()) return {chat::list_models{}};
-    return {chat::find_model{std::string(rest)}};
+    if (rest.empty()) return {list_models{}};
+    return {find_model{std::string(rest)}};
   }
   if (word == "/file") {
     if (rest.empty()) {
@@ -107,7 +107,7 @@ chat::actions conversation::command(std::string_view word, std::string_view rest
     }
     if (files_.size() >= most_files)
       return said("no more than " + std::to_string(most_files) + " files go with a question", true);
-    return {chat::check_file{std::string(rest)}};
+    return {check_file{std::string(rest)}};
   }
   if (word == "/system") {
     if (rest.empty())
@@ -123,7 +123,7 @@ chat::actions conversation::command(std::string_view word, std::string_view rest
                       ? (carried_.empty() ? "a new session begins with the next question"
                                           : "the daemon keeps no sessions; this conversation ends with the program")
                       : "the session is " + session_ + (keep_ ? ", up to what was taken back" : ""));
-    if (rest != "new") return {chat::find_session{std::string(rest)}};
+    if (rest != "new") return {find_session{std::string(rest)}};
     session_.clear();
     carried_.clear();
     keep_.reset();
@@ -133,13 +133,13 @@ chat::actions conversation::command(std::string_view word, std::string_view rest
               true);
 }
 
-chat::actions conversation::take_back() {
-  if (!session_.empty() && keep_ != 0) return {chat::find_last_turn{session_, keep_}};
-  std::vector<raw_json> messages;
+actions conversation::take_back() {
+  if (!session_.empty() && keep_ != 0) return {find_last_turn{session_, keep_}};
+  std::vector<json::raw_json> messages;
   std::vector<std::string> roles;
-  for_each_element(raw_json::own("[" + carried_ + "]"), [&](const raw_json& m) {
+  json::for_each_element(json::raw_json::own("[" + carried_ + "]"), [&](const json::raw_json& m) {
     messages.push_back(m);
-    roles.push_back(member_text(m, "role"));
+    roles.push_back(json::member_text(m, "role"));
     return true;
   });
   const auto begin = last_turn_of(roles, {});
@@ -150,14 +150,14 @@ chat::actions conversation::take_back() {
   return said("taken back: " + beginning_of(text));
 }
 
-void conversation::keep(const raw_json& result) {
-  if (auto session = member_text(result, "session"); !session.empty()) {
+void conversation::keep(const json::raw_json& result) {
+  if (auto session = json::member_text(result, "session"); !session.empty()) {
     session_ = std::move(session);
     keep_.reset();
     carried_.clear();
     return;
   }
-  const auto text = find_member(result, "messages").text();
+  const auto text = json::find_member(result, "messages").text();
   if (text.size() < 2) return;
   carried_ = text.substr(1, text.size() - 2);
   std::ranges::replace_if(carried_, [](char c) { return c == '\n' || c == '\r'; }, ' ');
@@ -172,17 +172,17 @@ void conversation::turn_ended(const turn_end& end) {
     unresolved_ = end.run;
 }
 
-void conversation::resolved(const raw_json& result) {
+void conversation::resolved(const json::raw_json& result) {
   unresolved_.clear();
   if (result) keep(result);
 }
 
-chat::say conversation::use_model(std::string name) {
+say conversation::use_model(std::string name) {
   terms_.model = std::move(name);
   return {"the next questions go to " + terms_.model};
 }
 
-chat::say conversation::use_session(std::string id, std::string model) {
+say conversation::use_session(std::string id, std::string model) {
   session_ = std::move(id);
   keep_.reset();
   carried_.clear();
@@ -190,20 +190,20 @@ chat::say conversation::use_session(std::string id, std::string model) {
   return {"the next question goes on with the session " + session_};
 }
 
-chat::say conversation::taken_back(std::size_t keep, std::string_view text) {
+say conversation::taken_back(std::size_t keep, std::string_view text) {
   keep_ = keep;
   return {"taken back: " + beginning_of(text) + "\nthe next question goes on from before it, in a new session; " +
           session_ + " keeps what was said"};
 }
 
-chat::say conversation::add_file(std::string path) {
+say conversation::add_file(std::string path) {
   files_.push_back(std::move(path));
   return {files_.back() + " goes with the next question"};
 }
 
 std::string conversation::params(const std::string& run, const std::string& message, bool answers) const {
   std::string p;
-  json_writer w(p);
+  json::json_writer w(p);
   w.begin_object().member("run", run).set("answers", answers).member("approve", answers ? "ask" : "none");
   w.key("messages").begin_array();
   if (session_.empty() && !carried_.empty()) w.token(carried_);
@@ -224,4 +224,4 @@ std::optional<std::size_t> last_turn_of(std::span<const std::string> roles, std:
   return std::nullopt;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::chat

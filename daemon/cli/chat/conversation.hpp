@@ -11,9 +11,7 @@
 #include <variant>
 #include <vector>
 
-namespace mcpbx::cli {
-
-namespace chat {
+namespace mcpbx::cli::chat {
 
 /// Tells the person something; `wrong`: an input could not be used.
 struct say {
@@ -55,8 +53,6 @@ using action = std::variant<say, ask, list_tools, list_models, find_model, find_
                             clear_screen, leave>;
 using actions = std::vector<action>;
 
-}  // namespace chat
-
 /// Terms of the runs of a conversation; "" and empty lists: those of the configuration or the session.
 struct chat_terms {
   std::string model, profile, system;
@@ -65,9 +61,9 @@ struct chat_terms {
 
 /// End of a run that `chat::ask` began.
 struct turn_end {
-  std::string run;    ///< name that the request gave it
-  bool begun = true;  ///< false: the request was refused or never sent; it can be repeated
-  raw_json result;    ///< absent if none came, because the connection was lost or left
+  std::string run;        ///< name that the request gave it
+  bool begun = true;      ///< false: the request was refused or never sent; it can be repeated
+  json::raw_json result;  ///< absent if none came, because the connection was lost or left
 };
 
 class conversation {
@@ -76,17 +72,17 @@ class conversation {
   conversation(chat_terms terms, std::string session) : terms_(std::move(terms)), session_(std::move(session)) {}
 
   /// Takes one input: a command that begins with a slash, else a question. The caller carries the actions out in order.
-  chat::actions input(std::string_view text);
+  actions input(std::string_view text);
 
   // Reports of the caller.
   void turn_ended(const turn_end& end);
   /// Reports what became of the run unresolved(): its result, or an absent one if the daemon does not know it.
-  void resolved(const raw_json& result);
-  chat::say use_model(std::string name);
-  chat::say use_session(std::string id, std::string model);
+  void resolved(const json::raw_json& result);
+  say use_model(std::string name);
+  say use_session(std::string id, std::string model);
   /// The first `keep` messages stay; `text` is the question that was taken back.
-  chat::say taken_back(std::size_t keep, std::string_view text);
-  chat::say add_file(std::string path);
+  say taken_back(std::size_t keep, std::string_view text);
+  say add_file(std::string path);
 
   /// Returns the params of `mcpbx/chat` for a question: `message` is its user message as JSON.
   std::string params(const std::string& run, const std::string& message, bool answers) const;
@@ -100,9 +96,9 @@ class conversation {
   static std::span<const std::string_view> commands();
 
  private:
-  chat::actions command(std::string_view word, std::string_view rest);
-  chat::actions take_back();
-  void keep(const raw_json& result);
+  actions command(std::string_view word, std::string_view rest);
+  actions take_back();
+  void keep(const json::raw_json& result);
 
   chat_terms terms_;
   std::string session_;              // to go on with, or ""
@@ -117,4 +113,4 @@ class conversation {
 /// beyond one. nullopt: no message is the user's.
 std::optional<std::size_t> last_turn_of(std::span<const std::string> roles, std::span<const std::size_t> starts);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::chat

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::chat {
 namespace {
 
 constexpr std::size_t longest_plain_line = 1u << 20;
@@ -69,7 +69,7 @@ void set_character_locale() {
 
 class line_editor::impl {
  public:
-  impl(terminal& screen, std::span<const std::string_view> completed, std::FILE* out)
+  impl(terminals::terminal& screen, std::span<const std::string_view> completed, std::FILE* out)
       : screen_(screen), completed_(completed), out_(out) {}
   ~impl() {
     if (editor_ != nullptr) ::el_end(editor_);
@@ -106,7 +106,7 @@ class line_editor::impl {
     ::history_w(history_, &event, H_ENTER, wide(input).c_str());
   }
 
-  std::expected<std::string, unanswered> read(std::string_view prompt) {
+  std::expected<std::string, terminals::unanswered> read(std::string_view prompt) {
     prompt_ = wide(prompt);
     interrupted_ = pasted_too_much_ = false;
     bytes_.clear();
@@ -115,8 +115,8 @@ class line_editor::impl {
     int count = 0;
     const wchar_t* line = ::el_wgets(editor_, &count);
     screen_.mark_pastes(false);
-    if (interrupted_) return std::unexpected(unanswered::interrupted);
-    if (line == nullptr || count <= 0) return std::unexpected(unanswered::end_of_input);
+    if (interrupted_) return std::unexpected(terminals::unanswered::interrupted);
+    if (line == nullptr || count <= 0) return std::unexpected(terminals::unanswered::end_of_input);
     std::wstring_view text(line, static_cast<std::size_t>(count));
     if (text.ends_with(L'\n')) text.remove_suffix(1);
     if (pasted_too_much_) screen_.error("what was pasted is longer than 1 MiB, and its end was left out");
@@ -138,7 +138,7 @@ class line_editor::impl {
   int next(wchar_t* out) {
     for (;;) {
       std::array<pollfd, 2> wait{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{signal_pipe[0], POLLIN, 0}};
-      if (!wait_ready(wait)) {
+      if (!link::wait_ready(wait)) {
         interrupted_ = true;
         return -1;
       }
@@ -214,7 +214,7 @@ class line_editor::impl {
     return ::el_winsertstr(editor_, wide(more).c_str()) == 0 ? CC_REFRESH : CC_ERROR;
   }
 
-  terminal& screen_;
+  terminals::terminal& screen_;
   std::span<const std::string_view> completed_;
   std::FILE* out_;
   EditLine* editor_ = nullptr;
@@ -224,9 +224,9 @@ class line_editor::impl {
   bool interrupted_ = false, pasted_too_much_ = false;
 };
 
-line_editor::line_editor(terminal& screen, std::span<const std::string_view> completed) : screen_(screen) {
+line_editor::line_editor(terminals::terminal& screen, std::span<const std::string_view> completed) : screen_(screen) {
   set_character_locale();
-  if (!screen.is_capable() || !can_ask()) return;
+  if (!screen.is_capable() || !terminals::can_ask()) return;
   if (signal_pipe[0] < 0 && ::pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return;
   const int fd = ::dup(STDERR_FILENO);  // stderr itself has no buffer
   std::FILE* out = fd < 0 ? nullptr : ::fdopen(fd, "w");
@@ -247,10 +247,10 @@ void line_editor::remember(std::string_view input) {
   if (impl_) impl_->remember(input);
 }
 
-std::expected<std::string, unanswered> line_editor::read(std::string_view prompt) {
+std::expected<std::string, terminals::unanswered> line_editor::read(std::string_view prompt) {
   if (impl_) return impl_->read(prompt);
   screen_.prompt(prompt);
-  return read_line({}, longest_plain_line);
+  return terminals::read_line({}, longest_plain_line);
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::chat

@@ -9,14 +9,14 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::chat {
 
 class line_editor {
  public:
   /// `screen` must outlive it. `completed` are words that Tab completes at the beginning of a line. Interrupts must be
   /// caught already (catch_interrupts()). Sets the locale of characters. Without an editor, because the terminal lacks
   /// what it needs, lines are read as the terminal gives them.
-  line_editor(terminal& screen, std::span<const std::string_view> completed);
+  line_editor(terminals::terminal& screen, std::span<const std::string_view> completed);
   ~line_editor();
   line_editor(const line_editor&) = delete;
   line_editor& operator=(const line_editor&) = delete;
@@ -25,13 +25,13 @@ class line_editor {
   void remember(std::string_view input);
   /// Shows the prompt and reads a line without its end. A pasted text is one line with line breaks in it, of at most
   /// `most_pasted` characters.
-  std::expected<std::string, unanswered> read(std::string_view prompt);
+  std::expected<std::string, terminals::unanswered> read(std::string_view prompt);
   static constexpr std::size_t most_pasted = 1u << 20;
 
  private:
   class impl;
-  terminal& screen_;
+  terminals::terminal& screen_;
   std::unique_ptr<impl> impl_;  // null: plain lines
 };
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::chat

@@ -12,7 +12,7 @@
 #include <optional>
 #include <sstream>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::chat {
 namespace {
 
 // The beginnings of tokens that providers give out.
@@ -77,7 +77,7 @@ bool has_named_value(std::string_view text) {
     if (behind.starts_with(mark) || behind.starts_with("//") || (at > 0 && text[at - 1] == mark)) continue;
     const auto before = text.substr(0, text.substr(0, at).find_last_not_of(around) + 1);
     const auto name = before.substr(before.find_last_not_of(word_marks) + 1);
-    if (name.empty() || !secret_name(name)) continue;
+    if (name.empty() || !redact::secret_name(name)) continue;
     const auto value = behind.substr(std::min(behind.find_first_not_of(around), behind.size()));
     const bool apart = behind.starts_with(' ') || behind.starts_with('\t');
     if (is_value(value.substr(0, value.find_first_of(" \t\r\n\"'`&;,)]}")), apart)) return true;
@@ -90,7 +90,7 @@ bool has_following_value(std::string_view text) {
   bool named = false, scheme = false;
   return any_part(text, between, [&](std::string_view word) {
     if ((named && is_value(word, true)) || (scheme && word.size() >= shortest_token)) return true;
-    named = word.starts_with("--") && !word.contains('=') && secret_name(word.substr(2));
+    named = word.starts_with("--") && !word.contains('=') && redact::secret_name(word.substr(2));
     word.remove_prefix(word.find_last_of("\"'`:=") + 1);
     scheme = word == "Bearer" || word == "bearer" || word == "Basic";
     return false;
@@ -116,11 +116,11 @@ line_history line_history::of_user() {
 
 std::vector<std::string> line_history::read() const {
   std::vector<std::string> all;
-  const auto text = path_.empty() ? std::nullopt : read_whole_file(path_, 8 * most_bytes).value_or(std::nullopt);
+  const auto text = path_.empty() ? std::nullopt : files::read_whole_file(path_, 8 * most_bytes).value_or(std::nullopt);
   std::istringstream in(text.value_or(""));
   for (std::string line; all.size() < 2 * most_entries && std::getline(in, line);) {
     if (line.size() > 8 * most_entry) continue;
-    const auto entry = raw_json::parse(line);
+    const auto entry = json::raw_json::parse(line);
     if (auto input = entry ? entry->as_string() : std::nullopt; input && may_be_kept(*input))
       all.push_back(std::move(*input));
   }
@@ -129,7 +129,7 @@ std::vector<std::string> line_history::read() const {
 
 void line_history::add(std::string_view input) const {
   if (path_.empty() || !may_be_kept(input)) return;
-  const private_lock lock(path_);
+  const link::private_lock lock(path_);
   auto all = read();
   std::erase(all, input);
   all.emplace_back(input);
@@ -137,9 +137,9 @@ void line_history::add(std::string_view input) const {
   while (first > 0 && all.size() - first < most_entries && bytes + all[first - 1].size() <= most_bytes)
     bytes += all[--first].size();
   std::string text;
-  json_writer w(text);
-  for (; first < all.size(); ++first) text += json_quoted(all[first]) + "\n";
-  replace_private_file(path_, text);
+  json::json_writer w(text);
+  for (; first < all.size(); ++first) text += json::json_quoted(all[first]) + "\n";
+  link::replace_private_file(path_, text);
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::chat

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::chat {
 
 /// Returns true if the history may keep an input: not one that begins with a blank, looks as if it held a secret, is
 /// blank, or has more than `most_entry` bytes.
@@ -32,4 +32,4 @@ class line_history {
   std::string path_;
 };
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::chat

@@ -11,9 +11,9 @@
 #include <cerrno>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::chat {
 
-std::expected<std::string, unanswered> piped_lines::next() {
+std::expected<std::string, terminals::unanswered> piped_lines::next() {
   for (;;) {
     if (const auto end = held_.find('\n', looked_at_); end != std::string::npos) {
       auto line = held_.substr(0, end);
@@ -26,8 +26,8 @@ std::expected<std::string, unanswered> piped_lines::next() {
       looked_at_ = 0;
       return std::exchange(held_, {});
     }
-    if (ended_) return std::unexpected(unanswered::end_of_input);
-    if (!wait_ready(STDIN_FILENO, POLLIN)) return std::unexpected(unanswered::interrupted);
+    if (ended_) return std::unexpected(terminals::unanswered::end_of_input);
+    if (!link::wait_ready(STDIN_FILENO, POLLIN)) return std::unexpected(terminals::unanswered::interrupted);
     std::array<char, 65536> buffer{};
     const auto n = ::read(STDIN_FILENO, buffer.data(), buffer.size());
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
@@ -38,4 +38,4 @@ std::expected<std::string, unanswered> piped_lines::next() {
   }
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::chat

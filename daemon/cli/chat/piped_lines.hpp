@@ -5,13 +5,13 @@
 #include <expected>
 #include <string>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::chat {
 
 class piped_lines {
  public:
   /// Returns the next line without its end. A line longer than an input may be is given in parts of that length, of
   /// which the first is too long for one.
-  std::expected<std::string, unanswered> next();
+  std::expected<std::string, terminals::unanswered> next();
 
  private:
   std::string held_;
@@ -19,4 +19,4 @@ class piped_lines {
   bool ended_ = false;
 };
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::chat

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::chat {
 namespace {
 
 constexpr std::string_view quotes = R"(""")", blanks = " \t\r";
@@ -54,4 +54,4 @@ std::string typed_lines::take() {
   return std::exchange(text_, {});
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::chat

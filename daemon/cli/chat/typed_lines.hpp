@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::chat {
 
 /// One input is a line; or lines of which all but the last end in a backslash; or all between a line that begins with
 /// `"""` and one that ends with it. A pasted text of several lines counts as one line.
@@ -29,4 +29,4 @@ class typed_lines {
   bool open_ = false, quoted_ = false, too_long_ = false;
 };
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::chat

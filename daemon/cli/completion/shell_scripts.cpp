@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::completion {
 namespace {
 
 constexpr std::string_view bash = R"(# Completion of mcpbx for bash. Load it with: source <(mcpbx completion bash)
@@ -69,4 +69,4 @@ std::string_view completion_script(std::string_view shell) {
   return shell == "fish" ? fish : std::string_view();
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::completion

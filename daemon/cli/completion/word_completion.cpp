@@ -11,7 +11,7 @@
 #include <array>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::completion {
 namespace {
 
 constexpr std::size_t most_candidates = 500;
@@ -256,7 +256,8 @@ std::string completion_lines(const word_choice& choice, std::span<const candidat
   const auto kept = shell == shell_kind::bash ? kept_by_bash(choice.begun) : 0;
   std::size_t count = 0;
   const auto add = [&](const candidate& c) {
-    if (count == most_candidates || c.word.empty() || !c.word.starts_with(choice.begun) || has_hidden(c.word)) return;
+    if (count == most_candidates || c.word.empty() || !c.word.starts_with(choice.begun) || redact::has_hidden(c.word))
+      return;
     if (shell == shell_kind::bash) {
       // Between quotes bash takes a candidate as it stands, and so it does behind a kept part.
       if ((in_quotes || kept > 0) && !is_plain(c.word)) return;
@@ -264,7 +265,7 @@ std::string completion_lines(const word_choice& choice, std::span<const candidat
     } else {
       if (shell == shell_kind::fish) out += choice.before;
       out += c.word;
-      if (!c.about.empty()) out += "\t" + first_line(printable(c.about));
+      if (!c.about.empty()) out += "\t" + first_line(redact::printable(c.about));
     }
     out += '\n';
     ++count;
@@ -274,4 +275,4 @@ std::string completion_lines(const word_choice& choice, std::span<const candidat
   return out;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::completion

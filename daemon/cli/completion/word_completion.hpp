@@ -11,7 +11,7 @@ namespace CLI {
 class App;
 }
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::completion {
 
 /// Names that only the daemon knows, or that the shell completes itself.
 enum class name_kind : std::uint8_t {
@@ -61,4 +61,4 @@ enum class shell_kind : std::uint8_t { bash, zsh, fish };
 std::string completion_lines(const word_choice& choice, std::span<const candidate> names, shell_kind shell,
                              bool in_quotes);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::completion

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::config {
 namespace {
 
 constexpr std::size_t lines_around = 2;
@@ -17,7 +17,7 @@ constexpr std::size_t lines_around = 2;
 std::vector<std::string> lines_of(const std::optional<std::string>& text) {
   std::vector<std::string> lines;
   if (!text) return lines;
-  const auto shown = conf::masked(*text, conf::text_of::configuration);
+  const auto shown = conf::edit::masked(*text, conf::edit::text_of::configuration);
   for (std::size_t at = 0; at < shown.size();) {
     const auto end = std::min(shown.find('\n', at), shown.size());
     std::string_view line(shown.data() + at, end - at);
@@ -33,7 +33,7 @@ std::vector<std::string> lines_of(const std::optional<std::string>& text) {
 std::vector<std::filesystem::path> files_with(const config_place& place, const std::string& name) {
   std::vector<std::filesystem::path> found;
   for (const auto& r : place.read)
-    if (const auto entry = conf::member_text(r.text, {"mcpServers", name}, r.path); entry && *entry)
+    if (const auto entry = conf::edit::member_text(r.text, {"mcpServers", name}, r.path); entry && *entry)
       found.emplace_back(r.path);
   return found;
 }
@@ -59,9 +59,9 @@ conf::loaded loaded_after(const config_place& place, const std::vector<file_chan
   return conf::load(texts, env);
 }
 
-std::vector<diff_line> shown_change(const file_change& change) {
-  const auto all = line_diff(lines_of(change.before), lines_of(change.after));
-  std::vector<diff_line> out;
+std::vector<terminals::diff_line> shown_change(const file_change& change) {
+  const auto all = terminals::line_diff(lines_of(change.before), lines_of(change.after));
+  std::vector<terminals::diff_line> out;
   std::size_t shown_to = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].mark == ' ') continue;
@@ -71,7 +71,7 @@ std::vector<diff_line> shown_change(const file_change& change) {
     shown_to = i + 1;
     // Lines behind the last change of a group.
     const auto next = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(shown_to), all.end(),
-                                   [](const diff_line& l) { return l.mark != ' '; });
+                                   [](const terminals::diff_line& l) { return l.mark != ' '; });
     const auto to = std::min({all.size(), i + 1 + lines_around, static_cast<std::size_t>(next - all.begin())});
     for (; shown_to < to; ++shown_to) out.push_back(all[shown_to]);
   }
@@ -80,15 +80,15 @@ std::vector<diff_line> shown_change(const file_change& change) {
 }
 
 std::string shown_entry(std::string_view entry) {
-  const auto parsed = raw_json::parse(conf::masked(entry, conf::text_of::server_entry));
+  const auto parsed = json::raw_json::parse(conf::edit::masked(entry, conf::edit::text_of::server_entry));
   if (!parsed) return "";
-  std::string line = find_member(*parsed, "url").as_string().value_or("");
-  if (const auto command = find_member(*parsed, "command").as_string()) line = shell_word(*command);
-  for_each_element(find_member(*parsed, "args"), [&](const raw_json& arg) {
+  std::string line = json::find_member(*parsed, "url").as_string().value_or("");
+  if (const auto command = json::find_member(*parsed, "command").as_string()) line = shell_word(*command);
+  json::for_each_element(json::find_member(*parsed, "args"), [&](const json::raw_json& arg) {
     if (const auto word = arg.as_string()) line += " " + shell_word(*word);
     return true;
   });
   return line;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::config

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::config {
 
 /// One file that is written, or removed if `after` is unset.
 struct file_change {
@@ -38,9 +38,9 @@ conf::loaded loaded_after(const config_place& place, const std::vector<file_chan
 
 /// Returns the lines of a change for people, secrets masked: a head with the path, then lines with - and +, and some
 /// lines around them.
-std::vector<diff_line> shown_change(const file_change& change);
+std::vector<terminals::diff_line> shown_change(const file_change& change);
 
 /// Returns the command line or the address of an entry for people, secrets masked; "" for an entry without either.
 std::string shown_entry(std::string_view entry);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::config

@@ -9,7 +9,7 @@
 
 #include <system_error>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::config {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,7 +24,7 @@ fs::path real_path(const fs::path& path) {
 }  // namespace
 
 fs::path config_place::file_of(std::string_view name) const {
-  return file ? *file : folder / "config.d" / conf::entry_file_name(name);
+  return file ? *file : folder / "config.d" / conf::edit::entry_file_name(name);
 }
 
 std::optional<std::string> config_place::text_of(const fs::path& path) const {
@@ -73,4 +73,4 @@ result<config_place> find_config_place(const context& c, const conf::environment
   return out;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::config

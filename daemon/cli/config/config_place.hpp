@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::config {
 
 struct config_place {
   /// The file that --config or $MCPBX_CONFIG names. Entries are written into it, since such a file has no config.d.
@@ -29,4 +29,4 @@ struct config_place {
 result<config_place> find_config_place(const context& c, const conf::environment& env,
                                        const std::filesystem::path& system_directory = "/etc/mcpbx");
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::config

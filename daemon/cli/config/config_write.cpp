@@ -23,7 +23,7 @@
 #include <system_error>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::config {
 namespace {
 
 namespace fs = std::filesystem;
@@ -38,7 +38,7 @@ struct step_of_write {
 struct in_force {
   std::string_view word;  ///< "reloaded", "none", "other" or "failed"
   std::string text;       ///< a clause for people
-  int status = done;
+  int status = terminals::done;
 };
 
 fs::path real(const fs::path& path) {
@@ -48,24 +48,24 @@ fs::path real(const fs::path& path) {
 }
 
 void show_text(context& c, std::string_view head, std::string_view text) {
-  auto lines = framed(head, text, c.screen->err_width());
+  auto lines = terminals::framed(head, text, c.screen->err_width());
   if (lines.ends_with('\n')) lines.pop_back();
   c.screen->err_line(lines);
 }
 
 void show_changes(context& c, const std::vector<step_of_write>& steps, const std::vector<std::string>& told) {
   for (const auto& line : told) show_text(c, "", line);
-  bool hidden = std::ranges::any_of(told, [](const std::string& line) { return has_hidden(line); });
+  bool hidden = std::ranges::any_of(told, [](const std::string& line) { return redact::has_hidden(line); });
   for (const auto& [change, secrets] : steps) {
     const auto head = change.after ? (change.before ? "changes " : "writes ") : "removes ";
     show_text(c, "", head + change.path.native());
     for (const auto& [mark, line] : shown_change(change)) {
-      hidden = hidden || has_hidden(line);
+      hidden = hidden || redact::has_hidden(line);
       show_text(c, std::string("  ") + mark + " ", line);
     }
     for (const auto& s : secrets) show_text(c, "", "moves the secret " + s.path + " to " + s.file.native() + " (0600)");
   }
-  if (hidden) c.screen->err_line(std::string(hidden_note));
+  if (hidden) c.screen->err_line(std::string(terminals::hidden_note));
 }
 
 /// Checks the folders that will hold new files. Users who can write into a folder can change the files in it.
@@ -84,7 +84,7 @@ result<void> check_folders(const std::vector<step_of_write>& steps) {
 /// Fails if one of the files is not as it was when it was read.
 result<void> check_unchanged(const std::vector<step_of_write>& steps) {
   for (const auto& [change, secrets] : steps) {
-    const auto now = read_whole_file(change.path.native(), conf::max_file_bytes);
+    const auto now = files::read_whole_file(change.path.native(), conf::max_file_bytes);
     if (!now) return std::unexpected(now.error());
     if (*now != change.before)
       return fail(errc::config, change.path.native() +
@@ -94,26 +94,26 @@ result<void> check_unchanged(const std::vector<step_of_write>& steps) {
 }
 
 result<void> write_step(const step_of_write& step) {
-  if (!step.change.after) return remove_whole_file(step.change.path.native());
+  if (!step.change.after) return files::remove_whole_file(step.change.path.native());
   const auto path = real(step.change.path).native();  // a link stays, and leads to the new text
   if (auto secrets = write_secrets(step.secrets); !secrets) return secrets;
-  auto written = make_folder_of(path);
-  if (written) written = replace_whole_file(path, *step.change.after);
+  auto written = files::make_folder_of(path);
+  if (written) written = files::replace_whole_file(path, *step.change.after);
   if (written) return written;
   // The new text may stand there although the disk has not confirmed it; then it needs its secrets.
-  const auto now = read_whole_file(path, conf::max_file_bytes);
+  const auto now = files::read_whole_file(path, conf::max_file_bytes);
   if (now && *now != step.change.after) take_back_secrets(step.secrets);
   return written;
 }
 
 in_force told_daemon(context& c) {
-  if (c.place.standalone) return {"none", "", done};
-  place where = c.place;
+  if (c.place.standalone) return {"none", "", terminals::done};
+  link::place where = c.place;
   where.config.clear();
-  auto made = connect(where, false);
-  if (!made) return {"none", "no daemon runs; the next one reads it", done};
+  auto made = link::connect(where, false);
+  if (!made) return {"none", "no daemon runs; the next one reads it", terminals::done};
   const auto told = made->link.call("mcpbx/reload", "{}");
-  if (!told) return {"failed", "the running daemon was not reached: " + told.error().message, no_answer};
+  if (!told) return {"failed", "the running daemon was not reached: " + told.error().message, terminals::no_answer};
   if (told->error)
     return {"failed", "the running daemon goes on as before: " + told->error_message(), status_of(*told)};
   std::vector<fs::path> wanted, theirs;
@@ -121,23 +121,24 @@ in_force told_daemon(context& c) {
   if (!c.place.config.empty()) options.flag = c.place.config;
   if (const auto files = conf::find_files(conf::environment_for_places(), options))
     for (const auto& file : *files) wanted.push_back(real(file));
-  const auto files = texts_of(told->result, "files");
+  const auto files = link::texts_of(told->result, "files");
   for (const auto& file : files) theirs.push_back(real(file));
   if (wanted != theirs)
     return {"other",
-            "the running daemon reads other files (" + (files.empty() ? "none" : listed(files)) +
+            "the running daemon reads other files (" + (files.empty() ? "none" : link::listed(files)) +
                 "); start one with this configuration to use it",
-            done};
-  const auto waiting = texts_of(told->result, "fromNextStart");
+            terminals::done};
+  const auto waiting = link::texts_of(told->result, "fromNextStart");
   if (!waiting.empty())
-    return {"reloaded", "the running daemon has read it; from its next start: " + listed(waiting), done};
-  return {"reloaded", "the running daemon has read it", done};
+    return {"reloaded", "the running daemon has read it; from its next start: " + link::listed(waiting),
+            terminals::done};
+  return {"reloaded", "the running daemon has read it", terminals::done};
 }
 
 void write_report(context& c, const std::vector<step_of_write>& steps, const in_force& daemon, const write_wish& wish,
                   bool dry_run) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   const auto paths = [&](std::string_view key, bool removed) {
     w.key(key).begin_array();
     for (const auto& step : steps)
@@ -166,8 +167,8 @@ void write_report(context& c, const std::vector<step_of_write>& steps, const in_
 int carry_out(context& c, const config_place& place, const std::vector<step_of_write>& steps,
               const std::vector<std::string>& told, const write_wish& wish) {
   if (steps.empty()) {
-    if (c.json) write_report(c, steps, {"none", "", done}, wish, wish.dry_run);
-    return done;
+    if (c.json) write_report(c, steps, {"none", "", terminals::done}, wish, wish.dry_run);
+    return terminals::done;
   }
   const auto env = conf::environment_for_places();
   std::vector<file_change> changes;
@@ -179,31 +180,31 @@ int carry_out(context& c, const config_place& place, const std::vector<step_of_w
     c.screen->error((before.ok() ? "this would make the configuration wrong, and nothing was written:\n"
                                  : "the configuration has errors, and nothing was written:\n") +
                     std::string(trimmed(after.error_text())) + (before.ok() ? "" : "\n`mcpbx edit` opens it"));
-    return usage;
+    return terminals::usage;
   }
   auto good = check_folders(steps);
   if (!good) return explain_file(c, good.error());
   if (wish.dry_run) {
     if (c.json) write_report(c, steps, {}, wish, true);
-    return done;
+    return terminals::done;
   }
-  if (const int status = agreed_to_write(c, wish.yes); status != done) return status;
+  if (const int status = agreed_to_write(c, wish.yes); status != terminals::done) return status;
   if (good = check_unchanged(steps); !good) return explain_file(c, good.error());
   for (const auto& step : steps)
     if (good = write_step(step); !good) {
       c.screen->error(good.error().message +
                       (&step == steps.data() ? "; nothing was changed" : "; the files above it were written"));
-      return no_answer;
+      return terminals::no_answer;
     }
   const auto daemon = told_daemon(c);
   if (c.json) {
     write_report(c, steps, daemon, wish, false);
-    if (daemon.status != done) c.screen->err_line("mcpbx: " + daemon.text);
+    if (daemon.status != terminals::done) c.screen->err_line("mcpbx: " + daemon.text);
     return daemon.status;
   }
   for (const auto& step : steps)
-    c.screen->out_line((step.change.after ? "wrote " : "removed ") + printable(step.change.path.native()));
-  if (daemon.status != done)
+    c.screen->out_line((step.change.after ? "wrote " : "removed ") + redact::printable(step.change.path.native()));
+  if (daemon.status != terminals::done)
     c.screen->error(daemon.text);
   else if (!daemon.text.empty())
     c.screen->out_line(daemon.text);
@@ -214,7 +215,7 @@ int carry_out(context& c, const config_place& place, const std::vector<step_of_w
 
 int explain_file(context& c, const error& e) {
   c.screen->error(e.message);
-  return e.code == errc::config ? usage : no_answer;
+  return e.code == errc::config ? terminals::usage : terminals::no_answer;
 }
 
 void add_write_options(CLI::App& page, write_wish& wish, bool with_secrets) {
@@ -231,18 +232,18 @@ int write_entries(context& c, const config_place& place, const std::vector<new_e
   std::vector<std::string> told, secrets;
   for (const auto& e : entries) {
     moved.push_back(plan_secrets(e.name, e.entry, place.folder, env.get("HOME").value_or(""), taken));
-    for (const auto& s : moved.back().secrets) secrets.push_back(quoted_name(e.name) + " " + s.path);
+    for (const auto& s : moved.back().secrets) secrets.push_back(terminals::quoted_name(e.name) + " " + s.path);
     const auto line = shown_entry(e.entry);
     told.push_back(e.name + (line.empty() ? "" : ": " + line));
   }
   bool move = !wish.keep_secrets && !secrets.empty();
-  if (move && !wish.yes && !wish.dry_run && can_ask()) {
+  if (move && !wish.yes && !wish.dry_run && terminals::can_ask()) {
     for (const auto& s : secrets) show_text(c, "  ", s);
-    catch_interrupts();
-    move = ask_yes(*c.screen, (secrets.size() == 1 ? "this is a secret in clear: move it to a file"
-                                                   : "these are secrets in clear: move them to files") +
-                                  std::string(" that only you can read? [y/N] "));
-    if (interrupted()) return interrupted_exit;
+    link::catch_interrupts();
+    move = terminals::ask_yes(*c.screen, (secrets.size() == 1 ? "this is a secret in clear: move it to a file"
+                                                              : "these are secrets in clear: move them to files") +
+                                             std::string(" that only you can read? [y/N] "));
+    if (link::interrupted()) return terminals::interrupted_exit;
   }
   std::vector<step_of_write> steps;
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -257,10 +258,10 @@ int write_entries(context& c, const config_place& place, const std::vector<new_e
       for (const auto& line : entries[i].comments) head += line + "\n";
       at->change.after->insert(0, head);
     }
-    auto text =
-        conf::with_entry(*at->change.after, entries[i].name, move ? moved[i].entry : entries[i].entry, path.native());
+    auto text = conf::edit::with_entry(*at->change.after, entries[i].name, move ? moved[i].entry : entries[i].entry,
+                                       path.native());
     if (text && place.file && !entries[i].comments.empty())
-      text = conf::comment_member(*text, {"mcpServers", entries[i].name}, entries[i].comments, path.native());
+      text = conf::edit::comment_member(*text, {"mcpServers", entries[i].name}, entries[i].comments, path.native());
     if (!text) return explain(c, error{errc::config, text.error().message});
     at->change.after = std::move(*text);
     if (move) at->secrets.insert(at->secrets.end(), moved[i].secrets.begin(), moved[i].secrets.end());
@@ -277,4 +278,4 @@ int write_changes(context& c, const config_place& place, const std::vector<file_
   return carry_out(c, place, steps, told, wish);
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::config

@@ -12,7 +12,7 @@ namespace CLI {
 class App;
 }
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::config {
 
 /// The consent of the person, as the options of a verb say it.
 struct write_wish {
@@ -41,4 +41,4 @@ int write_changes(context& c, const config_place& place, const std::vector<file_
 /// configuration, else `no_answer`.
 int explain_file(context& c, const error& e);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::config

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::config {
 namespace {
 
 namespace fs = std::filesystem;
@@ -16,18 +16,18 @@ namespace fs = std::filesystem;
 /// Returns the file without the member. A file of config.d of which nothing but empty objects (and a "$schema") would
 /// be left gives nullopt.
 result<std::optional<std::string>> pruned(const config_place& place, const std::string& text,
-                                          const conf::json_path& path, const fs::path& file) {
-  auto out = conf::remove_member(text, path, file.native());
+                                          const conf::edit::json_path& path, const fs::path& file) {
+  auto out = conf::edit::remove_member(text, path, file.native());
   if (!out) return std::unexpected(out.error());
   if (place.file) return std::move(*out);
-  const auto servers = conf::member_keys(*out, {"mcpServers"}, file.native());
-  const auto root = conf::member_keys(*out, {}, file.native());
+  const auto servers = conf::edit::member_keys(*out, {"mcpServers"}, file.native());
+  const auto root = conf::edit::member_keys(*out, {}, file.native());
   if (!servers || !root) return std::move(*out);
   std::size_t others = 0;
   for (const auto& key : *root) others += key == "mcpServers" || key == "$schema" ? 0 : 1;
   std::size_t full = 0;
   for (const auto& name : *servers) {
-    const auto keys = conf::member_keys(*out, {"mcpServers", name}, file.native());
+    const auto keys = conf::edit::member_keys(*out, {"mcpServers", name}, file.native());
     full += keys && keys->empty() ? 0 : 1;
   }
   if (others == 0 && full == 0) return std::nullopt;
@@ -61,7 +61,7 @@ std::unexpected<error> wrong_already(const conf::loaded& loaded) {
 std::vector<std::string> entry_names(const config_place& place) {
   std::vector<std::string> names;
   for (const auto& r : place.read) {
-    const auto keys = conf::member_keys(r.text, {"mcpServers"}, r.path);
+    const auto keys = conf::edit::member_keys(r.text, {"mcpServers"}, r.path);
     if (!keys) continue;
     for (const auto& key : *keys)
       if (std::ranges::find(names, key) == names.end()) names.push_back(key);
@@ -111,14 +111,14 @@ result<std::vector<file_change>> entry_switched(const config_place& place, const
 
   const auto file = place.file_of(name);
   const auto before = place.text_of(file);
-  const conf::json_path path{"mcpServers", name, "disabled"};
+  const conf::edit::json_path path{"mcpServers", name, "disabled"};
   std::vector<std::optional<std::string>> tries;
   if (!disabled && before) {
     auto without = pruned(place, *before, path, file);
     if (!without) return std::unexpected(without.error());
     tries.push_back(std::move(*without));
   }
-  auto with = conf::set_member(before.value_or(""), path, disabled ? "true" : "false", file.native());
+  auto with = conf::edit::set_member(before.value_or(""), path, disabled ? "true" : "false", file.native());
   if (!with) return std::unexpected(with.error());
   tries.emplace_back(std::move(*with));
   for (auto& after : tries) {
@@ -131,4 +131,4 @@ result<std::vector<file_change>> entry_switched(const config_place& place, const
                                 files_text(files_with(place, name)) + ": change it there (`mcpbx edit` opens it)");
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::config

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::config {
 
 /// Returns the names of all entries of mcpServers, in the order of merging.
 std::vector<std::string> entry_names(const config_place& place);
@@ -28,4 +28,4 @@ result<std::vector<file_change>> entry_removed(const config_place& place, const 
 result<std::vector<file_change>> entry_switched(const config_place& place, const std::string& name, bool disabled,
                                                 const conf::environment& env);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::config

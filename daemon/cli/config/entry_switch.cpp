@@ -6,7 +6,7 @@
 #include "daemon/cli/config/entry_changes.hpp"
 #include "mcp/support/text.hpp"
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::config {
 
 int switch_entry(context& c, const switch_options& o, bool disabled) {
   const auto env = conf::environment_for_places();
@@ -19,4 +19,4 @@ int switch_entry(context& c, const switch_options& o, bool disabled) {
   return write_changes(c, *place, *changes, {}, o.wish);
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::config

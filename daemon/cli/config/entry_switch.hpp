@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::config {
 
 struct switch_options {
   std::string name;
@@ -14,4 +14,4 @@ struct switch_options {
 /// Switches the entry and returns the exit status.
 int switch_entry(context& c, const switch_options& o, bool disabled);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::config

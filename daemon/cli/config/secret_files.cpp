@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::config {
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,7 +28,7 @@ std::string word_for_file(std::string_view text) {
 
 /// Returns true if the file holds this value, as resolving it would read it.
 bool holds(const fs::path& file, std::string_view value) {
-  const auto text = read_whole_file(file.native(), longest_secret);
+  const auto text = files::read_whole_file(file.native(), longest_secret);
   return text && *text && std::string_view(**text).substr(0, (*text)->find_last_not_of("\r\n") + 1) == value;
 }
 
@@ -48,7 +48,7 @@ std::string reference_to(const fs::path& file, const fs::path& home) {
 
 moved_entry plan_secrets(std::string_view name, std::string_view entry, const fs::path& folder, const fs::path& home,
                          std::vector<fs::path>& taken) {
-  const auto found = conf::literal_secrets(entry, conf::text_of::server_entry);
+  const auto found = conf::edit::literal_secrets(entry, conf::edit::text_of::server_entry);
   moved_entry out;
   std::vector<std::string> by;
   for (const auto& secret : found) {
@@ -73,7 +73,7 @@ moved_entry plan_secrets(std::string_view name, std::string_view entry, const fs
     by.push_back(reference_to(file, home));
     out.secrets.push_back({secret.path, file, secret.value, is_there});
   }
-  out.entry = conf::with_replaced(entry, found, by);
+  out.entry = conf::edit::with_replaced(entry, found, by);
   return out;
 }
 
@@ -81,11 +81,11 @@ result<void> write_secrets(const std::vector<moved_secret>& secrets) {
   std::vector<fs::path> written;
   for (const auto& s : secrets) {
     if (s.is_there || std::ranges::find(written, s.file) != written.end()) continue;
-    auto done = make_folder_of(s.file.native());
+    auto done = files::make_folder_of(s.file.native());
     written.push_back(s.file);
-    if (done) done = replace_whole_file(s.file.native(), s.value + "\n");
+    if (done) done = files::replace_whole_file(s.file.native(), s.value + "\n");
     if (done) continue;
-    for (const auto& file : written) (void)remove_whole_file(file.native());
+    for (const auto& file : written) (void)files::remove_whole_file(file.native());
     return done;
   }
   return {};
@@ -93,7 +93,7 @@ result<void> write_secrets(const std::vector<moved_secret>& secrets) {
 
 void take_back_secrets(const std::vector<moved_secret>& secrets) {
   for (const auto& s : secrets)
-    if (!s.is_there) (void)remove_whole_file(s.file.native());
+    if (!s.is_there) (void)files::remove_whole_file(s.file.native());
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::config

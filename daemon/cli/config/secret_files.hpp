@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::config {
 
 /// One secret with the file that it is moved to.
 struct moved_secret {
@@ -33,4 +33,4 @@ result<void> write_secrets(const std::vector<moved_secret>& secrets);
 /// Removes the files that write_secrets() wrote, after an entry that refers to them could not be written.
 void take_back_secrets(const std::vector<moved_secret>& secrets);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::config

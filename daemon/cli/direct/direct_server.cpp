@@ -11,7 +11,7 @@
 #include <array>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::direct {
 namespace {
 
 constexpr int most_pages = 100;
@@ -41,7 +41,7 @@ std::string direct_server::with_meta(std::string_view params) const {
 
 std::string direct_server::call_params(std::string_view tool, std::string_view arguments) const {
   std::string params;
-  json_writer w(params);
+  json::json_writer w(params);
   w.begin_object().member("name", tool).key("arguments").token(arguments).end_object();
   return with_meta(params);
 }
@@ -63,7 +63,7 @@ error direct_server::explained(const error& why, std::string_view during) {
             peer_.first_noise() + "\"";
   if (const auto words = trimmed(peer_.last_words()); !words.empty())
     text += "; last stderr: " +
-            tail_for_people(words, longest_words, {.cut = {.front = peer_.words_are_cut(), .back = false}});
+            redact::tail_for_people(words, longest_words, {.cut = {.front = peer_.words_are_cut(), .back = false}});
   return {why.code, std::move(text)};
 }
 
@@ -71,7 +71,7 @@ result<void> direct_server::shake_hands(line_peer::time_point deadline) {
   const auto hello = peer_.call("initialize", legacy_hello, deadline);
   if (!hello) return std::unexpected(explained(hello.error(), "initialize"));
   if (!hello->error) {
-    if (!find_member(hello->result, "protocolVersion").is_string())
+    if (!json::find_member(hello->result, "protocolVersion").is_string())
       return fail(errc::protocol, "it answered initialize without a protocolVersion");
     return peer_.notify("notifications/initialized", "{}", deadline);
   }
@@ -79,14 +79,14 @@ result<void> direct_server::shake_hands(line_peer::time_point deadline) {
   const auto found = peer_.call("server/discover", with_meta("{}"), deadline);
   if (!found) return std::unexpected(explained(found.error(), "server/discover"));
   if (!found->error) return {};
-  return fail(errc::peer,
-              "it refused the handshake: " + cut_for_people(member_text(hello->error, "message"), longest_words));
+  return fail(errc::peer, "it refused the handshake: " +
+                              redact::cut_for_people(json::member_text(hello->error, "message"), longest_words));
 }
 
-result<std::unique_ptr<direct_server>> direct_server::start(const conf::server_entry& entry,
+result<std::unique_ptr<direct_server>> direct_server::start(const conf::model::server_entry& entry,
                                                             std::chrono::milliseconds at_most) {
   const auto deadline = std::chrono::steady_clock::now() + at_most;
-  const auto spec = daemon::make_process_spec(entry, own_program_folder());
+  const auto spec = daemon::references::make_process_spec(entry, own_program_folder());
   if (!spec) return std::unexpected(spec.error());
   auto process = guarded_process::start(*spec);
   if (!process) return fail(process.error().code, "it cannot be started: " + process.error().message);
@@ -100,20 +100,20 @@ result<std::size_t> direct_server::count_tools(line_peer::time_point deadline) {
   std::string cursor;
   for (int page = 0; page < most_pages; ++page) {
     std::string params;
-    json_writer w(params);
+    json::json_writer w(params);
     w.begin_object().filled("cursor", cursor).end_object();
     const auto got = peer_.call("tools/list", with_meta(params), deadline);
     if (!got) return std::unexpected(explained(got.error(), "tools/list"));
     if (got->error) return page == 0 ? result<std::size_t>(0) : fail(errc::peer, "it broke off its list of tools");
-    for_each_element(find_member(got->result, "tools"), [&](const raw_json&) {
+    json::for_each_element(json::find_member(got->result, "tools"), [&](const json::raw_json&) {
       ++count;
       return true;
     });
-    auto next = member_text(got->result, "nextCursor");
+    auto next = json::member_text(got->result, "nextCursor");
     if (next.empty() || next == cursor) return count;
     cursor = std::move(next);
   }
   return count;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::direct

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::direct {
 
 /// Returns the folder of this program, where the bundled toolbox and mcpbxd are as well.
 std::string own_program_folder();
@@ -20,7 +20,7 @@ class direct_server {
  public:
   /// Starts the program of an entry with its own environment, as the daemon would from here, and makes the handshake
   /// within `at_most`. Resolves references, and so runs programs of ${cmd:…}. The error is a sentence about the server.
-  static result<std::unique_ptr<direct_server>> start(const conf::server_entry& entry,
+  static result<std::unique_ptr<direct_server>> start(const conf::model::server_entry& entry,
                                                       std::chrono::milliseconds at_most);
 
   /// Returns the number of tools that it lists, in at most 100 pages.
@@ -41,4 +41,4 @@ class direct_server {
   bool modern_ = false;
 };
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::direct

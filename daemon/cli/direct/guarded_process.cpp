@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::direct {
 namespace {
 
 using std::chrono::milliseconds;
@@ -41,11 +41,11 @@ void send_report(int fd, report::what is, int value) {
 // Ends everything below the guardian, first politely. Processes may fork meanwhile, so it looks until none is left.
 void end_all_below() {
   const auto until_polite = steady::now() + insist, until = steady::now() + at_last;
-  for (const auto& p : mcp::processes_below(::getpid())) ::kill(p.pid, SIGTERM);
+  for (const auto& p : mcp::process::processes_below(::getpid())) ::kill(p.pid, SIGTERM);
   for (;;) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
-    const auto left = mcp::processes_below(::getpid());
+    const auto left = mcp::process::processes_below(::getpid());
     if (left.empty() || steady::now() >= until) return;
     if (steady::now() >= until_polite)
       for (const auto& p : left) ::kill(p.pid, SIGKILL);
@@ -89,17 +89,17 @@ struct guard_ends {
 }
 
 struct pipe_ends {
-  mcp::unique_fd read{}, write{};
+  mcp::process::unique_fd read{}, write{};
 };
 
 result<pipe_ends> make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return fail(errc::io, std::string("no pipe for it: ") + std::strerror(errno));
-  return pipe_ends{mcp::unique_fd(ends[0]), mcp::unique_fd(ends[1])};
+  return pipe_ends{mcp::process::unique_fd(ends[0]), mcp::process::unique_fd(ends[1])};
 }
 
-[[noreturn]] void become(const mcp::process_spec& spec, const std::string& program, const std::array<int, 3>& streams,
-                         int started) {
+[[noreturn]] void become(const mcp::process::process_spec& spec, const std::string& program,
+                         const std::array<int, 3>& streams, int started) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::vector<char*> argv, environment;
@@ -118,8 +118,8 @@ result<pipe_ends> make_pipe() {
 
 }  // namespace
 
-result<guarded_process> guarded_process::start(const mcp::process_spec& spec) {
-  const auto program = mcp::find_program(spec);
+result<guarded_process> guarded_process::start(const mcp::process::process_spec& spec) {
+  const auto program = mcp::process::find_program(spec);
   if (!program) return std::unexpected(program.error());
   std::array<pipe_ends, 5> pipes;  // stdin, stdout, stderr, life, report
   for (auto& p : pipes) {
@@ -163,32 +163,32 @@ result<guarded_process> guarded_process::start(const mcp::process_spec& spec) {
       ::poll(&one, 1, static_cast<int>(start_limit.count())) > 0 ? ::read(made.report_.get(), &r, sizeof r) : -1;
   if (n != sizeof r) return fail(errc::io, "it could not be started");
   if (r.is == report::what::not_started)
-    return fail(r.value == ENOENT ? errc::not_found : errc::io, mcp::explain_exec_failure(*program, r.value));
+    return fail(r.value == ENOENT ? errc::not_found : errc::io, mcp::process::explain_exec_failure(*program, r.value));
   for (const int fd : {made.input_.get(), made.output_.get(), made.errors_.get()})
     ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
   return made;
 }
 
-std::optional<mcp::process_exit> guarded_process::ended(milliseconds at_most) {
+std::optional<mcp::process::process_exit> guarded_process::ended(milliseconds at_most) {
   if (end_) return end_;
   pollfd one{report_.get(), POLLIN, 0};
   if (::poll(&one, 1, static_cast<int>(at_most.count())) <= 0) return std::nullopt;
   report r;
   if (::read(report_.get(), &r, sizeof r) != sizeof r) return std::nullopt;
-  end_ = mcp::process_exit{r.is == report::what::signalled, r.value};
+  end_ = mcp::process::process_exit{r.is == report::what::signalled, r.value};
   return end_;
 }
 
 guarded_process::~guarded_process() {
   if (life_.get() < 0) return;  // moved from, or never started
-  input_ = mcp::unique_fd();
-  output_ = mcp::unique_fd();
-  errors_ = mcp::unique_fd();
+  input_ = mcp::process::unique_fd();
+  output_ = mcp::process::unique_fd();
+  errors_ = mcp::process::unique_fd();
   (void)ended(polite);
-  life_ = mcp::unique_fd();
+  life_ = mcp::process::unique_fd();
   // Wait for the guardian, so that nothing runs any more when the command goes on.
   const auto deadline = steady::now() + at_last + insist;
   while (::waitpid(guardian_, nullptr, WNOHANG) == 0 && steady::now() < deadline) ::poll(nullptr, 0, 1);
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::direct

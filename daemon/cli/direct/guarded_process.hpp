@@ -10,12 +10,12 @@
 #include <chrono>
 #include <optional>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::direct {
 
 class guarded_process {
  public:
   /// Starts the program, which is looked up as the daemon looks for it. The error names the cause.
-  static result<guarded_process> start(const mcp::process_spec& spec);
+  static result<guarded_process> start(const mcp::process::process_spec& spec);
   guarded_process(guarded_process&&) noexcept = default;
   guarded_process& operator=(guarded_process&&) = delete;
   /// Closes the program's stdin, gives it 300 ms, and then ends everything below it. Takes 2 s at most.
@@ -26,15 +26,15 @@ class guarded_process {
   int errors() const noexcept { return errors_.get(); }  ///< its stderr, non-blocking
 
   /// Returns how the program ended; nullopt: it runs after `at_most`.
-  std::optional<mcp::process_exit> ended(std::chrono::milliseconds at_most);
+  std::optional<mcp::process::process_exit> ended(std::chrono::milliseconds at_most);
 
  private:
   guarded_process() = default;
   pid_t guardian_ = -1;
-  mcp::unique_fd input_, output_, errors_;
-  mcp::unique_fd life_;    // the guardian ends all when this closes
-  mcp::unique_fd report_;  // reports the end of the program
-  std::optional<mcp::process_exit> end_;
+  mcp::process::unique_fd input_, output_, errors_;
+  mcp::process::unique_fd life_;    // the guardian ends all when this closes
+  mcp::process::unique_fd report_;  // reports the end of the program
+  std::optional<mcp::process::process_exit> end_;
 };
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::direct

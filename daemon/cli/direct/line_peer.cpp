@@ -18,41 +18,42 @@
 #include <unordered_map>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::direct {
 namespace {
 
 constexpr std::size_t kept_words = 2'048;
 constexpr std::size_t most_received = 10'000;  // messages that wait to be looked at
 constexpr std::size_t longest_reason = 400;    // bytes of an error's message
 
-class collected final : public mcp::message_sink {
+class collected final : public mcp::rpc::message_sink {
  public:
-  collected(std::deque<mcp::message>& into, std::size_t& noise, std::string& first)
+  collected(std::deque<mcp::rpc::message>& into, std::size_t& noise, std::string& first)
       : into_(into), noise_(noise), first_(first) {}
-  void on_message(mcp::message&& m) override {
+  void on_message(mcp::rpc::message&& m) override {
     // Drops notifications: nobody reads them, and a server may send any number.
-    if (m.type != mcp::message::kind::notification && into_.size() < most_received) into_.push_back(std::move(m));
+    if (m.type != mcp::rpc::message::kind::notification && into_.size() < most_received) into_.push_back(std::move(m));
   }
-  void on_fault(mcp::message_fault f) override {
+  void on_fault(mcp::rpc::message_fault f) override {
     if (noise_++ == 0) first_ = f.shown();
   }
 
  private:
-  std::deque<mcp::message>& into_;
+  std::deque<mcp::rpc::message>& into_;
   std::size_t& noise_;
   std::string& first_;
 };
 
 std::string line_of(std::int64_t id, std::string_view method, std::string_view params) {
   std::string text;
-  json_writer w(text);
+  json::json_writer w(text);
   w.begin_object().members("jsonrpc", "2.0", "id", id, "method", method).key("params").token(params).end_object();
   return text + '\n';
 }
 
-std::string error_text(const raw_json& error) {
-  const auto message = member_text(error, "message");
-  return message.empty() ? "an error without a message" : cut_for_people(message, longest_reason, {.mark = " …"});
+std::string error_text(const json::raw_json& error) {
+  const auto message = json::member_text(error, "message");
+  return message.empty() ? "an error without a message"
+                         : redact::cut_for_people(message, longest_reason, {.mark = " …"});
 }
 
 }  // namespace
@@ -80,7 +81,7 @@ void line_peer::drain_errors() {
 
 result<void> line_peer::pump(std::string_view& out, time_point deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
-  if (interrupted()) return fail(errc::cancelled, "interrupted");
+  if (link::interrupted()) return fail(errc::cancelled, "interrupted");
   if (left <= 0) return fail(errc::timed_out, "the time is up");
   std::array<pollfd, 3> any{pollfd{output_, POLLIN, 0}, pollfd{errors_, POLLIN, 0},
                             pollfd{out.empty() ? -1 : input_, POLLOUT, 0}};
@@ -122,12 +123,12 @@ result<void> line_peer::send(std::string text, time_point deadline) {
 // Answers requests of the peer, such as ping and roots/list, which this client does not offer.
 void line_peer::refuse_requests(time_point deadline) {
   for (std::size_t i = 0; i < received_.size();) {
-    if (received_[i].type != mcp::message::kind::request) {
+    if (received_[i].type != mcp::rpc::message::kind::request) {
       ++i;
       continue;
     }
     std::string text;
-    json_writer w(text);
+    json::json_writer w(text);
     w.begin_object().member("jsonrpc", "2.0").key("id").token(received_[i].id.token());
     if (received_[i].method() == "ping")
       w.key("result").begin_object().end_object();
@@ -142,12 +143,13 @@ void line_peer::refuse_requests(time_point deadline) {
 result<line_peer::reply> line_peer::call(std::string_view method, std::string_view params, time_point deadline) {
   const std::int64_t id = next_++;
   if (auto sent = send(line_of(id, method, params), deadline); !sent) return std::unexpected(sent.error());
-  const auto mine = mcp::rpc_id::number(id);
+  const auto mine = mcp::rpc::rpc_id::number(id);
   std::string_view nothing;
   for (;;) {
     refuse_requests(deadline);
-    const auto found = std::ranges::find_if(
-        received_, [&](const mcp::message& m) { return m.type == mcp::message::kind::response && m.id == mine; });
+    const auto found = std::ranges::find_if(received_, [&](const mcp::rpc::message& m) {
+      return m.type == mcp::rpc::message::kind::response && m.id == mine;
+    });
     if (found != received_.end()) {
       reply r{found->result, found->error};
       received_.clear();
@@ -160,7 +162,7 @@ result<line_peer::reply> line_peer::call(std::string_view method, std::string_vi
 
 result<void> line_peer::notify(std::string_view method, std::string_view params, time_point deadline) {
   std::string text;
-  json_writer w(text);
+  json::json_writer w(text);
   w.begin_object().members("jsonrpc", "2.0", "method", method).key("params").token(params).end_object();
   return send(text + '\n', deadline);
 }
@@ -192,15 +194,15 @@ result<line_peer::times> line_peer::repeat(std::string_view method, std::string_
     const auto m = std::move(received_.front());
     received_.pop_front();
     const auto found =
-        std::ranges::find_if(open, [&](const auto& one) { return m.id == mcp::rpc_id::number(one.first); });
+        std::ranges::find_if(open, [&](const auto& one) { return m.id == mcp::rpc::rpc_id::number(one.first); });
     if (found == open.end()) continue;
     t.each.push_back(clock::now() - found->second);
     open.erase(found);
     if (m.error) return fail(errc::peer, error_text(m.error));
-    if (find_member(m.result, "isError").is_true()) return fail(errc::peer, "the tool returned an error");
+    if (json::find_member(m.result, "isError").is_true()) return fail(errc::peer, "the tool returned an error");
   }
   t.whole = clock::now() - start;
   return t;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::direct

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::direct {
 
 class line_peer {
  public:
@@ -23,7 +23,7 @@ class line_peer {
 
   /// An answer: exactly one of the two.
   struct reply {
-    raw_json result, error;
+    json::raw_json result, error;
   };
   /// Sends a request and waits for its answer. errc::timed_out at the deadline, errc::unavailable at the end of the
   /// stream, errc::cancelled after an interrupt. Requests of the peer are refused, notifications dropped.
@@ -57,11 +57,11 @@ class line_peer {
   void refuse_requests(time_point deadline);
   int input_, output_, errors_;
   std::int64_t next_ = 1;
-  mcp::line_framer framer_;
-  std::deque<mcp::message> received_;
+  mcp::rpc::line_framer framer_;
+  std::deque<mcp::rpc::message> received_;
   std::string words_, first_noise_;
   std::size_t noise_ = 0;
   bool words_cut_ = false;
 };
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::direct

@@ -118,7 +118,7 @@ struct socket_facts {
 
 /// The answers of the daemon; absent ones were not given.
 struct daemon_facts {
-  raw_json hello, status, servers, pins;
+  json::raw_json hello, status, servers, pins;
   std::string news;  ///< a clause about a change since its start, or ""
   bool reload_helps = false;
   std::vector<other_daemon> others{};

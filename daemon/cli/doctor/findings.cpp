@@ -11,7 +11,9 @@
 namespace mcpbx::cli::doctor {
 namespace {
 
-using namespace checks;
+using namespace mcpbx::cli::doctor::checks;
+using namespace mcpbx::json;
+using namespace mcpbx::redact;
 using look = path_facts::look;
 
 // A folder with the sticky bit, such as /tmp, keeps others from replacing files of this user.
@@ -158,7 +160,7 @@ std::string mend_without_tls(std::string_view address, std::string_view member, 
 }
 
 std::string export_for(std::string_view sentence) {
-  // conf::resolve says "… the environment variable NAME is not set …".
+  // conf::model::resolve says "… the environment variable NAME is not set …".
   constexpr std::string_view before = "environment variable ";
   const auto at = sentence.find(before);
   if (at == std::string_view::npos) return "correct the reference, then `mcpbx reload`";

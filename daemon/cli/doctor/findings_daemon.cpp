@@ -8,7 +8,8 @@
 namespace mcpbx::cli::doctor {
 namespace {
 
-using namespace checks;
+using namespace mcpbx::cli::doctor::checks;
+using namespace mcpbx::json;
 using look = path_facts::look;
 
 // True if `version`, as "1.2.3", is older than this program's.

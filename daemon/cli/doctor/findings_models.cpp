@@ -9,7 +9,8 @@
 namespace mcpbx::cli::doctor {
 namespace {
 
-using namespace checks;
+using namespace mcpbx::cli::doctor::checks;
+using namespace mcpbx::redact;
 
 std::string at_entry(const model_facts& m) {
   return m.entry_at.empty() ? "its entry" : "its entry, " + m.entry_at;

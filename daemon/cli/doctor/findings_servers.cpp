@@ -11,7 +11,9 @@
 namespace mcpbx::cli::doctor {
 namespace {
 
-using namespace checks;
+using namespace mcpbx::cli::doctor::checks;
+using namespace mcpbx::json;
+using namespace mcpbx::redact;
 constexpr std::size_t longest_reason = 700;  // bytes of a sentence of the daemon
 
 std::string reason_of(const raw_json& server) {

@@ -18,7 +18,7 @@ namespace mcpbx::cli::doctor {
 
 /// The wish of a person: everything, or one entry.
 struct wish {
-  cli::place place;
+  link::place place;
   std::string only = {};  ///< a tool server or a model; "": everything
   bool online = false;    ///< make one request to each model
 };
@@ -42,15 +42,15 @@ void add_entry_checks(check_list& checks, const conf::loaded_files& loaded, cons
 struct daemon_seen {
   socket_facts socket;
   std::optional<daemon_facts> daemon;
-  std::optional<connected> link;
+  std::optional<link::connected> link;
   variable_lookup variable;  ///< of the daemon; empty: it cannot be seen
 };
 daemon_seen gather_daemon(const wish& w, path_looks& looks);
 
 /// Calls a method and waits at most `at_most` for its answer; nullopt: none came, an error came, or the connection
 /// ended.
-std::optional<raw_json> ask(daemon_connection& link, std::string_view method, std::string_view params,
-                            std::chrono::milliseconds at_most);
+std::optional<json::raw_json> ask(link::daemon_connection& link, std::string_view method, std::string_view params,
+                                  std::chrono::milliseconds at_most);
 
 /// Finds other daemons of this user with the home folder of this process. `own` is the one that answered, or 0.
 std::vector<other_daemon> other_daemons(pid_t own);
@@ -62,18 +62,18 @@ pid_t holder_of_lock(const path_facts& file, std::string_view kind);
 unit_facts gather_unit(path_looks& looks);
 
 /// Looks at the state folder, the journal and the token. `token` is the path of the token file, or "".
-state_facts gather_state(const conf::configuration& config, const std::string& token, path_looks& looks);
+state_facts gather_state(const conf::model::configuration& config, const std::string& token, path_looks& looks);
 
 /// Adds checks that look for other programs that start tool servers, and compare theirs with ours. They refer to the
 /// arguments.
-void add_host_checks(check_list& checks, const conf::configuration& config, facts& into);
+void add_host_checks(check_list& checks, const conf::model::configuration& config, facts& into);
 
 /// Has `mcpbxd --examine` try the addresses of the configuration and look at the journal. Does nothing if there is
 /// no address and the journal is missing, or held by the daemon that answers, which tells its troubles itself.
 void gather_addresses(const wish& w, facts& into);
 
 /// Gathers all of that. `trial` starts a tool server that nobody else can try, and may be empty.
-using server_trial = std::function<trial_facts(const conf::server_entry& entry)>;
+using server_trial = std::function<trial_facts(const conf::model::server_entry& entry)>;
 facts gather(const wish& w, const server_trial& trial);
 
 }  // namespace mcpbx::cli::doctor

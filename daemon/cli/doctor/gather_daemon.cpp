@@ -102,16 +102,16 @@ pid_t parent_in(const std::string& process) {
 }
 
 // Asks all that the judges want to know.
-std::optional<daemon_facts> interview(daemon_connection& link) {
+std::optional<daemon_facts> interview(link::daemon_connection& link) {
   daemon_facts d;
   const auto hello = ask(link, "mcpbx/hello", R"({"name":"mcpbx doctor"})", answer_limit);
   if (!hello) return std::nullopt;
   d.hello = *hello;
-  d.status = ask(link, "mcpbx/status", "{}", answer_limit).value_or(raw_json());
-  d.servers = ask(link, "mcpbx/servers", "{}", answer_limit).value_or(raw_json());
-  const auto pid = find_member(d.hello, "pid").as_integer().value_or(-1);
-  const auto there = variables_of(seen_process(link, pid));
-  const auto news = what_is_new(d.hello, own_variables(), there.value_or(nullptr));
+  d.status = ask(link, "mcpbx/status", "{}", answer_limit).value_or(json::raw_json());
+  d.servers = ask(link, "mcpbx/servers", "{}", answer_limit).value_or(json::raw_json());
+  const auto pid = json::find_member(d.hello, "pid").as_integer().value_or(-1);
+  const auto there = link::variables_of(link::seen_process(link, pid));
+  const auto news = link::what_is_new(d.hello, link::own_variables(), there.value_or(nullptr));
   d.news = news.text;
   d.reload_helps = news.reload_helps;
   return d;
@@ -119,15 +119,15 @@ std::optional<daemon_facts> interview(daemon_connection& link) {
 
 }  // namespace
 
-std::optional<raw_json> ask(daemon_connection& link, std::string_view method, std::string_view params,
-                            milliseconds at_most) {
+std::optional<json::raw_json> ask(link::daemon_connection& link, std::string_view method, std::string_view params,
+                                  milliseconds at_most) {
   const auto deadline = std::chrono::steady_clock::now() + at_most;
   const auto until_then = [&] {
     for (;;) {
       const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now()).count();
       pollfd one{link.fd(), POLLIN, 0};
       const int ready = left > 0 ? ::poll(&one, 1, static_cast<int>(left)) : 0;
-      if (ready > 0 || interrupted()) return;
+      if (ready > 0 || link::interrupted()) return;
       if (ready < 0 && errno == EINTR) continue;
       ::shutdown(link.fd(), SHUT_RDWR);  // ends the call
       return;
@@ -169,7 +169,7 @@ std::vector<other_daemon> other_daemons(pid_t own) {
     if (::stat(("/proc/" + name).c_str(), &s) != 0 || s.st_uid != ::geteuid() || !is_daemon(name)) continue;
     const pid_t pid = static_cast<pid_t>(std::stol(name));
     // Another home folder has another configuration: its daemon has nothing to do with this one.
-    if (const auto its = variables_of(pid); !its || (*its)("HOME") != own_variables()("HOME")) continue;
+    if (const auto its = link::variables_of(pid); !its || (*its)("HOME") != link::own_variables()("HOME")) continue;
     // The keeper of a daemon is its child and has the same program.
     if (pid == own || is_daemon(std::to_string(parent_in(name)))) continue;
     other_daemon other{pid, ""};
@@ -217,7 +217,7 @@ unit_facts gather_unit(path_looks& looks) {
 daemon_seen gather_daemon(const wish& w, path_looks& looks) {
   daemon_seen seen;
   if (w.place.standalone) {
-    auto made = connect(w.place, false);
+    auto made = link::connect(w.place, false);
     if (!made) {
       seen.socket.state = socket_facts::outcome::unusable;
       seen.socket.problem = made.error().message;
@@ -226,10 +226,10 @@ daemon_seen gather_daemon(const wish& w, path_looks& looks) {
     seen.link.emplace(std::move(*made));
     seen.socket.state = socket_facts::outcome::answers;
     seen.daemon = interview(seen.link->link);
-    if (seen.daemon) seen.socket.file.path = member_text(seen.daemon->status, "socket");
+    if (seen.daemon) seen.socket.file.path = json::member_text(seen.daemon->status, "socket");
     return seen;
   }
-  const auto where = choose_socket(w.place);
+  const auto where = link::choose_socket(w.place);
   if (!where) {
     seen.socket.state = socket_facts::outcome::unusable;
     seen.socket.problem = where.error().message;
@@ -250,22 +250,22 @@ daemon_seen gather_daemon(const wish& w, path_looks& looks) {
     if (s.state == refused && s.file.is != path_facts::kind::socket) s.state = unusable;
     // A daemon that was started with other variables leaves a link.
     if (where->is_default && (s.state == none || s.state == refused))
-      if (const auto other = connect_to(*where)) fd = *other;
+      if (const auto other = link::connect_to(*where)) fd = *other;
     if (fd < 0) return seen;
   }
   s.state = answers;
   // With socket activation the peer is the service manager, which nobody should end.
-  if (const auto peer = mcp::peer_of(fd, false); s.holder <= 0 && is_daemon(std::to_string(peer.pid)))
+  if (const auto peer = mcp::socket::peer_of(fd, false); s.holder <= 0 && is_daemon(std::to_string(peer.pid)))
     s.holder = peer.pid;
-  seen.link.emplace(connected{daemon_connection(fd), {}});
+  seen.link.emplace(link::connected{link::daemon_connection(fd), {}});
   seen.daemon = interview(seen.link->link);
   if (!seen.daemon) {
     s.state = silent;
     seen.link.reset();
     return seen;
   }
-  const auto pid = find_member(seen.daemon->hello, "pid").as_integer().value_or(-1);
-  if (auto variables = variables_of(seen_process(seen.link->link, pid))) seen.variable = *variables;
+  const auto pid = json::find_member(seen.daemon->hello, "pid").as_integer().value_or(-1);
+  if (auto variables = link::variables_of(link::seen_process(seen.link->link, pid))) seen.variable = *variables;
   seen.daemon->others = other_daemons(static_cast<pid_t>(pid));
   return seen;
 }

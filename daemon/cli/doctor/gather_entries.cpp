@@ -29,7 +29,7 @@ std::optional<std::string> own_variable(std::string_view name) {
 }
 
 // References as the daemon would see them. No program is run: it might ask the user something.
-class seen_references final : public conf::reference_source {
+class seen_references final : public conf::model::reference_source {
  public:
   explicit seen_references(variable_lookup variable) : variable_(std::move(variable)) {}
   std::optional<std::string> env(std::string_view name) override { return variable_(name); }
@@ -54,15 +54,15 @@ class seen_references final : public conf::reference_source {
   variable_lookup variable_;
 };
 
-bool runs_program(const conf::reference_string& s) {
+bool runs_program(const conf::model::reference_string& s) {
   return s.text.contains("${cmd:");
 }
 
 // Notes why a reference does not resolve. Returns its value if it does.
-std::optional<std::string> value_or_note(const conf::reference_string& s, conf::reference_source& source,
+std::optional<std::string> value_or_note(const conf::model::reference_string& s, conf::model::reference_source& source,
                                          std::vector<std::string>& missing) {
   if (runs_program(s)) return std::nullopt;
-  auto value = conf::resolve(s, source);
+  auto value = conf::model::resolve(s, source);
   if (value) return std::move(*value);
   constexpr std::size_t most = 8;
   if (missing.size() < most) missing.push_back(value.error().message);
@@ -89,7 +89,7 @@ std::string first_line(const std::string& file) {
 }
 
 // Returns the interpreter of a script that cannot be found, or "". `#!/usr/bin/env NAME` names one in PATH.
-std::string missing_interpreter(const std::string& file, const mcp::process_spec& spec) {
+std::string missing_interpreter(const std::string& file, const mcp::process::process_spec& spec) {
   std::string line = first_line(file);
   if (!line.starts_with("#!")) return {};
   line.erase(0, 2);
@@ -108,9 +108,9 @@ std::string missing_interpreter(const std::string& file, const mcp::process_spec
   const auto named = std::ranges::find_if(words.begin() + 1, words.end(),
                                           [](const auto& w) { return w[0] != '-' && !w.contains('='); });
   if (named == words.end()) return {};
-  mcp::process_spec other = spec;
+  mcp::process::process_spec other = spec;
   other.argv = {*named};
-  return mcp::find_program(other) ? "" : *named;
+  return mcp::process::find_program(other) ? "" : *named;
 }
 
 std::string own_folder() {
@@ -125,17 +125,17 @@ std::string home_of(const variable_lookup& variable) {
   return home && !home->empty() ? *home : "/";
 }
 
-void look_for_command(program_facts& p, const conf::server_entry& e, const variable_lookup& variable, bool has_unit,
-                      const std::vector<std::string>& arguments, const std::string& env_path) {
+void look_for_command(program_facts& p, const conf::model::server_entry& e, const variable_lookup& variable,
+                      bool has_unit, const std::vector<std::string>& arguments, const std::string& env_path) {
   using enum program_facts::outcome;
   const std::string home = home_of(variable);
-  mcp::process_spec spec;
+  mcp::process::process_spec spec;
   spec.argv = {p.program};
   spec.directory = home;
   std::vector<std::string> ignored;
   seen_references source(variable);
   if (e.cwd && !e.runs_at_caller()) {
-    if (const auto cwd = value_or_note(*e.cwd, source, ignored)) spec.directory = conf::under_home(*cwd, home);
+    if (const auto cwd = value_or_note(*e.cwd, source, ignored)) spec.directory = conf::model::under_home(*cwd, home);
     struct stat s{};
     if (::stat(spec.directory.c_str(), &s) != 0) {
       p.state = no_directory;
@@ -145,12 +145,12 @@ void look_for_command(program_facts& p, const conf::server_entry& e, const varia
   }
   const std::string path = !env_path.empty() ? env_path : variable("PATH").value_or("/bin:/usr/bin");
   spec.environment = {"PATH=" + path};
-  auto found_file = mcp::find_program(spec);
+  auto found_file = mcp::process::find_program(spec);
   const bool by_name = !p.program.contains('/');
   if (!found_file && found_file.error().code == errc::not_found && by_name && env_path.empty()) {
-    mcp::process_spec here = spec;
+    mcp::process::process_spec here = spec;
     here.environment = {"PATH=" + own_variable("PATH").value_or("/bin:/usr/bin")};
-    if (const auto other = mcp::find_program(here)) {
+    if (const auto other = mcp::process::find_program(here)) {
       p.state = only_in_shell;
       p.found = *other;
       return;
@@ -179,33 +179,33 @@ void look_for_command(program_facts& p, const conf::server_entry& e, const varia
   }
   p.fetches = fetches_newest(p.program, arguments);
   if (has_unit && by_name && env_path.empty()) {
-    mcp::process_spec service = spec;
+    mcp::process::process_spec service = spec;
     service.environment = {"PATH=" + std::string(service_path)};
-    p.not_for_service = !mcp::find_program(service);
+    p.not_for_service = !mcp::process::find_program(service);
   }
 }
 
 std::string encoded(const program_facts& p) {
   std::string json;
-  json_writer w(json);
-  w.begin_object().members("state", static_cast<int>(p.state), "program", redactor::redact(p.program), "found",
+  json::json_writer w(json);
+  w.begin_object().members("state", static_cast<int>(p.state), "program", redact::redactor::redact(p.program), "found",
                            p.found);
-  w.members("detail", redactor::redact(p.detail), "ofUser", p.of_user, "notForService", p.not_for_service, "fetches",
-            p.fetches);
+  w.members("detail", redact::redactor::redact(p.detail), "ofUser", p.of_user, "notForService", p.not_for_service,
+            "fetches", p.fetches);
   w.list("missing", p.missing).end_object();
   return json;
 }
 
-std::vector<std::string> texts_in(const raw_json& list) {
+std::vector<std::string> texts_in(const json::raw_json& list) {
   std::vector<std::string> all;
-  for_each_element(list, [&](const raw_json& one) {
+  json::for_each_element(list, [&](const json::raw_json& one) {
     all.push_back(one.as_string().value_or(""));
     return true;
   });
   return all;
 }
 
-program_facts checked_program(const conf::server_entry& e, const variable_lookup& variable, bool has_unit) {
+program_facts checked_program(const conf::model::server_entry& e, const variable_lookup& variable, bool has_unit) {
   program_facts p;
   seen_references source(variable);
   std::vector<std::string> arguments;
@@ -219,12 +219,12 @@ program_facts checked_program(const conf::server_entry& e, const variable_lookup
   if (e.url) (void)value_or_note(*e.url, source, p.missing);
   if (e.env_file)
     if (const auto path = value_or_note(*e.env_file, source, p.missing))
-      if (const auto text = source.file(conf::under_home(*path, home_of(variable))); !text)
+      if (const auto text = source.file(conf::model::under_home(*path, home_of(variable))); !text)
         p.missing.push_back("in \"" + e.env_file->where + "\": " + text.error().message);
   if (!e.command) return p;
   const auto command = value_or_note(*e.command, source, p.missing);
   if (!command) return p;
-  p.program = conf::expand_home(*command, home_of(variable));
+  p.program = conf::model::expand_home(*command, home_of(variable));
   if (p.program == "mcpbx-toolbox") p.program = own_folder() + "/mcpbx-toolbox";
   look_for_command(p, e, variable, has_unit, arguments, env_path);
   return p;
@@ -236,33 +236,33 @@ void take(const std::optional<std::string>& answer, program_facts& p) {
     p.state = program_facts::outcome::slow;
     return;
   }
-  const auto told = raw_json::own(*answer);
-  p.state = static_cast<program_facts::outcome>(find_member(told, "state").as_integer().value_or(0));
-  p.program = member_text(told, "program");
-  p.found = member_text(told, "found");
-  p.detail = member_text(told, "detail");
-  p.of_user = find_member(told, "ofUser").is_true();
-  p.not_for_service = find_member(told, "notForService").is_true();
-  p.fetches = find_member(told, "fetches").is_true();
-  p.missing = texts_in(find_member(told, "missing"));
+  const auto told = json::raw_json::own(*answer);
+  p.state = static_cast<program_facts::outcome>(json::find_member(told, "state").as_integer().value_or(0));
+  p.program = json::member_text(told, "program");
+  p.found = json::member_text(told, "found");
+  p.detail = json::member_text(told, "detail");
+  p.of_user = json::find_member(told, "ofUser").is_true();
+  p.not_for_service = json::find_member(told, "notForService").is_true();
+  p.fetches = json::find_member(told, "fetches").is_true();
+  p.missing = texts_in(json::find_member(told, "missing"));
 }
 
 // Returns the sentences about references of a model that do not resolve, as JSON.
-std::string missing_of(const conf::model_entry& m, const variable_lookup& variable) {
+std::string missing_of(const conf::model::model_entry& m, const variable_lookup& variable) {
   seen_references source(variable);
   std::vector<std::string> missing;
   if (m.api_key) (void)value_or_note(*m.api_key, source, missing);
   if (m.base_url) (void)value_or_note(*m.base_url, source, missing);
   for (const auto& [name, value] : m.headers) (void)value_or_note(value, source, missing);
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_array();
   for (const auto& sentence : missing) w.value(sentence);
   w.end_array();
   return json;
 }
 
-std::string at_line(const conf::loaded_files& loaded, const conf::place& at) {
+std::string at_line(const conf::loaded_files& loaded, const conf::documents::place& at) {
   if (at.line == 0 || at.file >= loaded.config.sources.size()) return "";
   return loaded.config.sources[at.file] + ":" + std::to_string(at.line);
 }
@@ -280,7 +280,7 @@ void add_entry_checks(check_list& checks, const conf::loaded_files& loaded, cons
       p.disabled = disabled;
       if (disabled) continue;
       p.is_remote = e.url.has_value();
-      p.is_lazy = e.start == conf::start_mode::lazy;
+      p.is_lazy = e.start == conf::model::start_mode::lazy;
       p.entry_at = at_line(loaded, e.at);
       checks.add([&e, variable, has_unit] { return encoded(checked_program(e, variable, has_unit)); },
                  [&into, at = into.programs.size() - 1](const auto& answer) { take(answer, into.programs[at]); });
@@ -292,12 +292,12 @@ void add_entry_checks(check_list& checks, const conf::loaded_files& loaded, cons
     seen.entry_at = at_line(loaded, m.at);
     seen.built_in = m.built_in;
     seen.has_address = m.base_url.has_value();
-    seen.has_endpoint = m.api != conf::model_api::rehearsal && m.api != conf::model_api::replay;
+    seen.has_endpoint = m.api != conf::model::model_api::rehearsal && m.api != conf::model::model_api::replay;
     if (!m.api_key && !m.base_url && m.headers.empty()) continue;
     checks.add([&m, variable] { return missing_of(m, variable); },
                [&into, at = into.models.size() - 1](const auto& answer) {
                  into.models[at].missing =
-                     answer ? texts_in(raw_json::own(*answer))
+                     answer ? texts_in(json::raw_json::own(*answer))
                             : std::vector<std::string>{"a file that its key or a header names did not answer in time"};
                });
   }

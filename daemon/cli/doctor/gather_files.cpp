@@ -35,7 +35,7 @@ bool is_taken(const std::string& address) {
   v4.sin_family = AF_INET;
   v6.sin6_family = AF_INET6;
   v4.sin_port = v6.sin6_port = htons(port);
-  const mcp::unique_fd probe(::socket(is_v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const mcp::process::unique_fd probe(::socket(is_v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   const auto* const where = is_v4 ? reinterpret_cast<const sockaddr*>(&v4) : reinterpret_cast<const sockaddr*>(&v6);
@@ -79,7 +79,7 @@ configuration_seen gather_config(const wish& w, path_looks& looks) {
   return seen;
 }
 
-state_facts gather_state(const conf::configuration& config, const std::string& token, path_looks& looks) {
+state_facts gather_state(const conf::model::configuration& config, const std::string& token, path_looks& looks) {
   state_facts s;
   const auto env = conf::environment_for_places();
   const auto folder = conf::state_directory(env);
@@ -88,9 +88,10 @@ state_facts gather_state(const conf::configuration& config, const std::string& t
   if (!folder) return s;
   std::string journal;
   const std::string url = config.store.url ? config.store.url->text : "sqlite:";
-  if (url.starts_with("sqlite:") && !conf::has_references(url)) {
+  if (url.starts_with("sqlite:") && !conf::model::has_references(url)) {
     const std::string path = url.substr(7);
-    journal = path.empty() ? (*folder / "mcpbx.db").string() : conf::under_home(path, env.filled("HOME").value_or("/"));
+    journal = path.empty() ? (*folder / "mcpbx.db").string()
+                           : conf::model::under_home(path, env.filled("HOME").value_or("/"));
   }
   const auto seen = looks.at({folder->string(), journal.empty() ? "/" : journal, token.empty() ? "/" : token});
   s.folder = seen[0];

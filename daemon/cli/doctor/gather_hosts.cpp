@@ -38,64 +38,64 @@ constexpr std::array<sandboxed_program, 4> sandboxes{{{"vscode", ".var/app/com.v
 std::string printed(const std::vector<std::string>& direct, const std::vector<std::string>& more,
                     const std::string& sandbox) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().list("direct", direct).list("more", more).filled("sandbox", sandbox).end_object();
   return json;
 }
 
-std::vector<std::string> names_in(const raw_json& list) {
+std::vector<std::string> names_in(const json::raw_json& list) {
   std::vector<std::string> all;
-  for_each_element(list, [&](const raw_json& one) {
+  json::for_each_element(list, [&](const json::raw_json& one) {
     all.push_back(one.as_string().value_or(""));
     return true;
   });
   return all;
 }
 
-bool is_off(const conf::foreign_server& s) {
+bool is_off(const conf::imports::foreign_server& s) {
   const auto* disabled = s.entry.find("disabled");
   return disabled != nullptr && disabled->value.truth;
 }
 
 // Our side of the comparison, which is made in the child once a program has files.
 struct own_side {
-  std::vector<conf::server_entry> servers;
-  std::vector<conf::import_origin> origins;
+  std::vector<conf::model::server_entry> servers;
+  std::vector<conf::imports::import_origin> origins;
 };
 
-own_side own_side_of(const conf::configuration& config, const conf::environment& env) {
+own_side own_side_of(const conf::model::configuration& config, const conf::environment& env) {
   const auto folder = conf::user_config_directory(env);
-  config_place place;
+  config::config_place place;
   place.folder = folder.value_or("");
   for (const auto& source : config.sources)
-    if (auto text = read_whole_file(source, conf::max_file_bytes); text && *text)
+    if (auto text = files::read_whole_file(source, conf::max_file_bytes); text && *text)
       place.read.push_back({source, {}, std::move(**text)});
-  return {folder ? with_secrets(config.servers, (*folder / "secrets").native(), env.get("HOME").value_or(""))
+  return {folder ? hosts::with_secrets(config.servers, (*folder / "secrets").native(), env.get("HOME").value_or(""))
                  : config.servers,
-          origins_of(config.servers, place)};
+          hosts::origins_of(config.servers, place)};
 }
 
 // Shared by the checks of all programs.
 struct comparison {
-  const conf::configuration& config;
+  const conf::model::configuration& config;
   conf::environment env = conf::environment_for_places();
-  conf::own_places own{};
+  conf::imports::own_places own{};
   std::optional<own_side> ours{};
 };
 
 // Compares the servers of one program with ours.
-std::string compared(const conf::program& program, comparison& with) {
+std::string compared(const conf::programs::program& program, comparison& with) {
   std::vector<std::string> direct, more;
-  const std::vector<found_program> found{look_for(program, with.env)};
+  const std::vector<hosts::found_program> found{hosts::look_for(program, with.env)};
   if (!found.front().files.empty()) {
     if (!with.ours) with.ours = own_side_of(with.config, with.env);
     const auto& ours = with.ours->servers;
-    const auto plan = plan_import(found, ours, with.own, false, with.ours->origins);
+    const auto plan = hosts::plan_import(found, ours, with.own, false, with.ours->origins);
     for (const auto& row : plan.rows) {
-      if (row.server->fate != conf::server_fate::taken || is_off(*row.server)) continue;
-      const bool is_ours = std::ranges::find(ours, row.same_as, &conf::server_entry::name) != ours.end();
+      if (row.server->fate != conf::imports::server_fate::taken || is_off(*row.server)) continue;
+      const bool is_ours = std::ranges::find(ours, row.same_as, &conf::model::server_entry::name) != ours.end();
       auto& list = is_ours ? direct : more;
-      const auto name = printable(is_ours ? row.same_as : row.server->name);
+      const auto name = redact::printable(is_ours ? row.same_as : row.server->name);
       if ((is_ours || !row.name.empty()) && list.size() < most_named && std::ranges::find(list, name) == list.end())
         list.push_back(name);
     }
@@ -111,17 +111,17 @@ std::string compared(const conf::program& program, comparison& with) {
 
 }  // namespace
 
-void add_host_checks(check_list& checks, const conf::configuration& config, facts& into) {
+void add_host_checks(check_list& checks, const conf::model::configuration& config, facts& into) {
   const auto with = std::make_shared<comparison>(comparison{config});
   if (config.http.address) with->own.addresses.push_back(config.http.address->text);
-  for (const auto& program : conf::all_programs())
+  for (const auto& program : conf::programs::all_programs())
     checks.add([&program, with] { return compared(program, *with); },
                [&program, &into](const auto& answer) {
                  if (!answer) return;  // a file that does not answer says nothing
-                 const auto told = raw_json::own(*answer);
+                 const auto told = json::raw_json::own(*answer);
                  host_facts h{std::string(program.name), std::string(program.title),
-                              names_in(find_member(told, "direct")), names_in(find_member(told, "more")),
-                              member_text(told, "sandbox")};
+                              names_in(json::find_member(told, "direct")), names_in(json::find_member(told, "more")),
+                              json::member_text(told, "sandbox")};
                  if (!h.direct.empty() || !h.more.empty() || !h.sandbox.empty()) into.hosts.push_back(std::move(h));
                });
 }

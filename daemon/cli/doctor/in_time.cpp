@@ -98,8 +98,8 @@ class checking_child::process {
   explicit process(const serve_function& serve) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
-    link_ = mcp::unique_fd(ends[0]);
-    const mcp::unique_fd its(ends[1]);
+    link_ = mcp::process::unique_fd(ends[0]);
+    const mcp::process::unique_fd its(ends[1]);
     const pid_t parent = ::getpid();
     pid_ = ::fork();
     if (pid_ != 0) return;
@@ -142,7 +142,7 @@ class checking_child::process {
 
  private:
   pid_t pid_ = -1;
-  mcp::unique_fd link_;
+  mcp::process::unique_fd link_;
   std::string received_;
 };
 
@@ -187,8 +187,8 @@ void check_list::run(const time_bounds& bounds) {
 std::optional<std::string> output_of(const std::vector<std::string>& words, milliseconds at_most) {
   int ends[2];
   if (words.empty() || ::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
-  const mcp::unique_fd output(ends[0]);
-  mcp::unique_fd input(ends[1]);
+  const mcp::process::unique_fd output(ends[0]);
+  mcp::process::unique_fd input(ends[1]);
   std::vector<char*> argv;
   for (const auto& w : words) argv.push_back(const_cast<char*>(w.c_str()));
   argv.push_back(nullptr);
@@ -207,7 +207,7 @@ std::optional<std::string> output_of(const std::vector<std::string>& words, mill
     ::execvp(argv[0], argv.data());
     ::_exit(127);
   }
-  input = mcp::unique_fd();
+  input = mcp::process::unique_fd();
   const auto deadline = clock::now() + at_most;
   std::string text;
   while (text.size() <= most_bytes && read_some(output.get(), text, deadline)) {

@@ -57,10 +57,10 @@ seen_path see(const std::string& path) {
   return seen;
 }
 
-std::string found_files(const place& chosen) {
+std::string found_files(const link::place& chosen) {
   const auto files = conf::find_files(conf::environment_for_places(), file_options_of(chosen));
   std::string json;
-  json_writer out(json);
+  json::json_writer out(json);
   out.begin_object();
   if (!files) {
     out.member("fault", files.error().message);
@@ -83,7 +83,7 @@ std::string free_bytes_at(const std::string& path) {
   return {};
 }
 
-std::string answer_to(const place& chosen, std::string_view question) {
+std::string answer_to(const link::place& chosen, std::string_view question) {
   const std::string path(question.substr(1));
   if (question[0] == find_files) return found_files(chosen);
   if (question[0] == free_space) return free_bytes_at(path);
@@ -93,13 +93,13 @@ std::string answer_to(const place& chosen, std::string_view question) {
 
 }  // namespace
 
-conf::file_options file_options_of(const place& chosen) {
+conf::file_options file_options_of(const link::place& chosen) {
   conf::file_options o;
   if (!chosen.config.empty()) o.flag = chosen.config;
   return o;
 }
 
-path_looks::path_looks(const place& chosen)
+path_looks::path_looks(const link::place& chosen)
     : child_([chosen](std::string_view question) { return answer_to(chosen, question); }) {}
 
 std::vector<path_facts> path_looks::at(const std::vector<std::string>& paths) {
@@ -131,9 +131,9 @@ std::vector<path_facts> path_looks::at(const std::vector<std::string>& paths) {
 std::optional<path_looks::configuration> path_looks::configuration_files() {
   const auto answer = child_.ask({std::string(1, find_files)});
   if (!answer[0]) return std::nullopt;
-  const auto told = raw_json::own(*answer[0]);
-  configuration found{{}, member_text(told, "fault")};
-  for_each_element(find_member(told, "files"), [&](const raw_json& f) {
+  const auto told = json::raw_json::own(*answer[0]);
+  configuration found{{}, json::member_text(told, "fault")};
+  json::for_each_element(json::find_member(told, "files"), [&](const json::raw_json& f) {
     found.files.push_back(f.as_string().value_or(""));
     return true;
   });

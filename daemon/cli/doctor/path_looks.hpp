@@ -13,11 +13,11 @@
 namespace mcpbx::cli::doctor {
 
 /// Returns the files of the configuration that a command was told to read.
-conf::file_options file_options_of(const place& chosen);
+conf::file_options file_options_of(const link::place& chosen);
 
 class path_looks {
  public:
-  explicit path_looks(const place& chosen);
+  explicit path_looks(const link::place& chosen);
 
   /// Looks at each path, through links.
   std::vector<path_facts> at(const std::vector<std::string>& paths);

@@ -26,7 +26,7 @@ error system_error(const std::string& what, int number) {
 
 result<void> set_mode(const std::string& path, unsigned mode) {
   // O_PATH opens sockets and files that cannot be read as well. A link is refused.
-  const mcp::unique_fd file(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  const mcp::process::unique_fd file(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat s{};
   if (file.get() < 0 || ::fstat(file.get(), &s) != 0) return std::unexpected(system_error(path, errno));
   if (S_ISLNK(s.st_mode)) return fail(errc::io, path + " is a link; change the file that it leads to");
@@ -43,7 +43,7 @@ bool somebody_listens(const std::string& path) {
   to.sun_family = AF_UNIX;
   if (path.size() >= sizeof to.sun_path) return true;
   std::memcpy(to.sun_path, path.c_str(), path.size() + 1);
-  const mcp::unique_fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const mcp::process::unique_fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (probe.get() < 0) return true;
   return ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0 || errno != ECONNREFUSED;
 }
@@ -51,7 +51,7 @@ bool somebody_listens(const std::string& path) {
 // Removes a socket while holding the lock that daemons hold, so that no daemon can open it meanwhile.
 result<void> remove_socket(const std::string& path) {
   const std::string lock_path = path + ".lock";
-  const mcp::unique_fd lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const mcp::process::unique_fd lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (lock.get() < 0) return std::unexpected(system_error(lock_path, errno));
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
     return fail(errc::unavailable, "a daemon holds " + lock_path + "; the socket stays");
@@ -63,8 +63,8 @@ result<void> remove_socket(const std::string& path) {
   return {};
 }
 
-result<void> ask_daemon(const place& where, std::string_view method, const std::string& params) {
-  auto made = connect(where, false);
+result<void> ask_daemon(const link::place& where, std::string_view method, const std::string& params) {
+  auto made = link::connect(where, false);
   if (!made) return std::unexpected(made.error());
   if (!ask(made->link, method, params, std::chrono::milliseconds(15'000)))
     return fail(errc::peer, "the daemon refused it; `mcpbx servers` and `mcpbx reload` tell more");
@@ -90,7 +90,7 @@ std::string shown(const repair& r) {
   return "";
 }
 
-result<void> carry_out(const repair& r, const place& place) {
+result<void> carry_out(const repair& r, const link::place& place) {
   using enum repair::kind;
   switch (r.does) {
     case repair::kind::set_mode:
@@ -101,7 +101,7 @@ result<void> carry_out(const repair& r, const place& place) {
       return ask_daemon(place, "mcpbx/reload", "{}");
     case restart_server: {
       std::string params;
-      json_writer(params).begin_object().member("server", r.on).end_object();
+      json::json_writer(params).begin_object().member("server", r.on).end_object();
       return ask_daemon(place, "mcpbx/restart", params);
     }
     case none:

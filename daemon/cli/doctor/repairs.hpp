@@ -12,6 +12,6 @@ namespace mcpbx::cli::doctor {
 std::string shown(const repair& r);
 
 /// Carries it out. `place` selects the daemon for those that it does itself.
-result<void> carry_out(const repair& r, const place& place);
+result<void> carry_out(const repair& r, const link::place& place);
 
 }  // namespace mcpbx::cli::doctor

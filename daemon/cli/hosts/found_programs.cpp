@@ -10,17 +10,17 @@
 #include <system_error>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::hosts {
 namespace {
 
 namespace fs = std::filesystem;
 
 /// Adds the first file that a pattern stands for and that exists. One that `narrows` and cannot be read is added with a
 /// broken text.
-void add_file(std::string_view pattern, const conf::environment& env, std::vector<conf::foreign_file>& into,
+void add_file(std::string_view pattern, const conf::environment& env, std::vector<conf::imports::foreign_file>& into,
               std::vector<std::string>& unreadable, bool narrows) {
-  for (const auto& path : conf::program_paths(pattern, env.values)) {
-    auto text = read_whole_file(path, conf::max_foreign_bytes);
+  for (const auto& path : conf::programs::program_paths(pattern, env.values)) {
+    auto text = files::read_whole_file(path, conf::read::max_foreign_bytes);
     if (text && !*text) continue;
     if (!text) unreadable.push_back(text.error().message);
     if (text)
@@ -36,7 +36,7 @@ void add_project_rules(found_program& found, const std::string& folder, const co
   for (const auto end : found.program->project_rules)
     if (!end.empty() && !folder.empty()) add_file(folder + std::string(end), env, found.beside, found.unreadable, true);
   if (!found.program->rules_in_files) return;
-  std::vector<conf::foreign_file> others;
+  std::vector<conf::imports::foreign_file> others;
   for (const auto pattern : found.program->files) add_file(pattern, env, others, found.unreadable, true);
   for (auto& other : others) {
     if (other.path == found.files.front().path) continue;
@@ -45,7 +45,7 @@ void add_project_rules(found_program& found, const std::string& folder, const co
   }
 }
 
-std::string names_of(const std::vector<const conf::program*>& programs) {
+std::string names_of(const std::vector<const conf::programs::program*>& programs) {
   std::string out;
   for (const auto* p : programs) out += (out.empty() ? "" : ", ") + std::string(p->name);
   return out;
@@ -53,14 +53,14 @@ std::string names_of(const std::vector<const conf::program*>& programs) {
 
 }  // namespace
 
-std::vector<std::string> places_of(const conf::program& program, const conf::environment& env) {
+std::vector<std::string> places_of(const conf::programs::program& program, const conf::environment& env) {
   std::vector<std::string> out;
   for (const auto pattern : program.files)
-    for (auto& path : conf::program_paths(pattern, env.values)) out.push_back(std::move(path));
+    for (auto& path : conf::programs::program_paths(pattern, env.values)) out.push_back(std::move(path));
   return out;
 }
 
-found_program look_for(const conf::program& program, const conf::environment& env) {
+found_program look_for(const conf::programs::program& program, const conf::environment& env) {
   found_program out{&program, {}, {}, {}};
   for (const auto pattern : program.files) add_file(pattern, env, out.files, out.unreadable, program.rules_in_files);
   if (out.files.empty()) return out;
@@ -68,30 +68,31 @@ found_program look_for(const conf::program& program, const conf::environment& en
   return out;
 }
 
-result<found_program> look_at(const std::string& path, const conf::program* as, const conf::environment& env) {
+result<found_program> look_at(const std::string& path, const conf::programs::program* as,
+                              const conf::environment& env) {
   std::error_code failed;
   const auto whole = fs::absolute(path, failed).lexically_normal().native();
   if (failed) return fail(errc::config, path + " is no path: " + failed.message());
-  auto text = read_whole_file(whole, conf::max_foreign_bytes);
+  auto text = files::read_whole_file(whole, conf::read::max_foreign_bytes);
   if (!text) return fail(errc::config, text.error().message);
   if (!*text) return fail(errc::config, "there is no file " + shell_word(whole) + ": correct the path");
   found_program out{as, {}, {}, {}};
   std::string folder;
-  for (const auto& p : conf::all_programs())
+  for (const auto& p : conf::programs::all_programs())
     for (const auto& place : places_of(p, env))
       if (place == whole && as == nullptr) out.program = &p;
-  const auto project = conf::project_of(whole);
+  const auto project = conf::programs::project_of(whole);
   if (project.of != nullptr && (out.program == nullptr || out.program == project.of)) {
     // The home folder is no project: its files are the user's.
     if (project.folder != env.get("HOME").value_or("")) folder = project.folder;
     out.program = project.of;
   }
   if (out.program == nullptr) {
-    std::vector<conf::diagnostic> errors;
-    const auto format = conf::format_of(whole);
-    const auto tree = conf::read_foreign(format, **text, 0, whole, errors);
+    std::vector<conf::documents::diagnostic> errors;
+    const auto format = conf::programs::format_of(whole);
+    const auto tree = conf::read::read_foreign(format, **text, 0, whole, errors);
     if (!errors.empty()) return fail(errc::config, errors.front().text());
-    const auto like = conf::programs_like(tree, format);
+    const auto like = conf::programs::programs_like(tree, format);
     if (like.size() != 1)
       return fail(errc::config,
                   whole + (like.empty() ? " could be of any program" : " could be of " + names_of(like)) +
@@ -105,4 +106,4 @@ result<found_program> look_at(const std::string& path, const conf::program* as, 
   return out;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::hosts

@@ -6,12 +6,12 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::hosts {
 
 /// Writes the table of all servers to stdout, and the faults, the notes and the variables to set below it.
-void show_import(terminal& screen, const import_plan& plan);
+void show_import(terminals::terminal& screen, const import_plan& plan);
 
 /// Returns the plan as one object. `write` is the report of the writing as JSON, or "".
 std::string import_json(const import_plan& plan, std::string_view write);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::hosts

@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::hosts {
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,7 +31,7 @@ std::string reason() {
 }
 
 /// Fails unless the folder is there and can be written.
-result<void> check_folder(const conf::program& program, const std::string& path) {
+result<void> check_folder(const conf::programs::program& program, const std::string& path) {
   const auto folder = fs::path(path).parent_path().native();
   struct stat s{};
   if (::stat(folder.c_str(), &s) != 0)
@@ -46,7 +46,7 @@ result<void> check_folder(const conf::program& program, const std::string& path)
 
 /// Fails if the file is not as it was when it was looked at.
 result<void> check_same(const own_file& file) {
-  const auto now = read_whole_file(file.path, conf::max_foreign_bytes);
+  const auto now = files::read_whole_file(file.path, conf::read::max_foreign_bytes);
   if (!now) return std::unexpected(now.error());
   if (*now != file.text)
     return fail(errc::config,
@@ -55,15 +55,15 @@ result<void> check_same(const own_file& file) {
 }
 
 result<void> write_text(const own_file& file, const std::optional<std::string>& text) {
-  if (!text) return remove_whole_file(file.path);
-  return replace_whole_file(file.path, *text, {.mode = file.mode, .ending = ".mcpbx-new"});
+  if (!text) return files::remove_whole_file(file.path);
+  return files::replace_whole_file(file.path, *text, {.mode = file.mode, .ending = ".mcpbx-new"});
 }
 
 }  // namespace
 
 std::string note_json(const install_note& note) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().member("program", note.program).member("mark", note.mark).member("created", note.created);
   w.key("off").begin_array();
   for (const auto& name : note.off) w.value(name);
@@ -72,13 +72,13 @@ std::string note_json(const install_note& note) {
 }
 
 std::optional<install_note> read_note(std::string_view json) {
-  const auto parsed = raw_json::parse(std::string(trimmed(json)));
+  const auto parsed = json::raw_json::parse(std::string(trimmed(json)));
   if (!parsed) return {};
   install_note note;
-  note.program = find_member(*parsed, "program").as_string().value_or("");
-  note.mark = find_member(*parsed, "mark").as_string().value_or("");
-  note.created = find_member(*parsed, "created").is_true();
-  for_each_element(find_member(*parsed, "off"), [&](const raw_json& name) {
+  note.program = json::find_member(*parsed, "program").as_string().value_or("");
+  note.mark = json::find_member(*parsed, "mark").as_string().value_or("");
+  note.created = json::find_member(*parsed, "created").is_true();
+  json::for_each_element(json::find_member(*parsed, "off"), [&](const json::raw_json& name) {
     if (const auto text = name.as_string()) note.off.push_back(*text);
     return true;
   });
@@ -90,7 +90,7 @@ bool own_file::is_as_left() const {
   return note && text && (backup || note->created) && mark_of(*text) == note->mark;
 }
 
-result<own_file> look_at_own_file(const conf::program& program, const std::string& path) {
+result<own_file> look_at_own_file(const conf::programs::program& program, const std::string& path) {
   if (auto good = check_folder(program, path); !good) return std::unexpected(good.error());
   own_file out;
   out.program = &program;
@@ -111,13 +111,13 @@ result<own_file> look_at_own_file(const conf::program& program, const std::strin
   } else if (errno != ENOENT) {
     return fail(errc::config, "cannot look at " + path + ": " + reason());
   }
-  auto text = read_whole_file(path, conf::max_foreign_bytes);
+  auto text = files::read_whole_file(path, conf::read::max_foreign_bytes);
   if (!text) return fail(errc::config, text.error().message);
   out.text = std::move(*text);
-  auto backup = read_whole_file(out.backup_path(), conf::max_foreign_bytes);
+  auto backup = files::read_whole_file(out.backup_path(), conf::read::max_foreign_bytes);
   if (!backup) return fail(errc::config, backup.error().message);
   out.backup = std::move(*backup);
-  const auto note = read_whole_file(out.note_path(), conf::max_foreign_bytes);
+  const auto note = files::read_whole_file(out.note_path(), conf::read::max_foreign_bytes);
   if (!note) return fail(errc::config, note.error().message);
   if (*note) out.note = read_note(**note);
   return out;
@@ -132,12 +132,13 @@ result<std::string> base_text(const own_file& file) {
   // A file that should hold our entry alone has no part that is surely ours once somebody has changed it.
   if (!file.program->own_file.empty()) return *file.text;
   // Without the backup the switches are set back to what an entry without them says.
-  return conf::without_own_entry(*file.program, *file.text, file.backup.value_or(""), file.note->off, file.path);
+  return conf::install::without_own_entry(*file.program, *file.text, file.backup.value_or(""), file.note->off,
+                                          file.path);
 }
 
-result<own_change> plan_install(const own_file& file, const std::string& base, const conf::own_command& command,
-                                std::span<const std::string> off) {
-  auto made = conf::with_own_entry(*file.program, base, command, off, file.path);
+result<own_change> plan_install(const own_file& file, const std::string& base,
+                                const conf::install::own_command& command, std::span<const std::string> off) {
+  auto made = conf::install::with_own_entry(*file.program, base, command, off, file.path);
   if (!made) return std::unexpected(made.error());
   own_change out;
   out.same = file.text && made->text == *file.text;
@@ -169,15 +170,15 @@ result<own_change> plan_uninstall(const own_file& file) {
     return fail(errc::config, file.path +
                                   " is not as mcpbx left it, and nothing was changed: remove the file, or what is "
                                   "not yours in it");
-  const auto there = conf::has_own_entry(*file.program, *file.text, file.path);
+  const auto there = conf::install::has_own_entry(*file.program, *file.text, file.path);
   if (!there) return std::unexpected(there.error());
   if (!*there || file.text == file.backup) {
     out.after = file.text;
     out.same = !file.note && (!file.backup || file.lost_note());
     return out;
   }
-  auto text =
-      file.note ? base_text(file) : conf::without_own_entry(*file.program, *file.text, *file.text, {}, file.path);
+  auto text = file.note ? base_text(file)
+                        : conf::install::without_own_entry(*file.program, *file.text, *file.text, {}, file.path);
   if (!text) return std::unexpected(text.error());
   out.after = std::move(*text);
   out.keeps_backup = file.lost_note();
@@ -185,16 +186,18 @@ result<own_change> plan_uninstall(const own_file& file) {
 }
 
 result<void> write_install(const own_file& file, const own_change& change) {
-  if (auto written = replace_whole_file(file.backup_path(), change.backup); !written) return written;
-  if (auto written = replace_whole_file(file.note_path(), note_json(change.note)); !written) return written;
+  if (auto written = files::replace_whole_file(file.backup_path(), change.backup); !written) return written;
+  if (auto written = files::replace_whole_file(file.note_path(), note_json(change.note)); !written) return written;
   auto good = check_same(file);
   if (good) good = write_text(file, change.after);
   if (good) return good;
   // Backup and note belong to the text that stands there now: the old one, or the new one if only its safety failed.
-  const auto now = read_whole_file(file.path, conf::max_foreign_bytes);
+  const auto now = files::read_whole_file(file.path, conf::read::max_foreign_bytes);
   if (!now || *now == change.after) return good;
-  (void)(file.backup ? replace_whole_file(file.backup_path(), *file.backup) : remove_whole_file(file.backup_path()));
-  (void)(file.note ? replace_whole_file(file.note_path(), note_json(*file.note)) : remove_whole_file(file.note_path()));
+  (void)(file.backup ? files::replace_whole_file(file.backup_path(), *file.backup)
+                     : files::remove_whole_file(file.backup_path()));
+  (void)(file.note ? files::replace_whole_file(file.note_path(), note_json(*file.note))
+                   : files::remove_whole_file(file.note_path()));
   return good;
 }
 
@@ -204,8 +207,8 @@ result<void> write_uninstall(const own_file& file, const own_change& change) {
     if (auto written = write_text(file, change.after); !written) return written;
   // In this order, since a backup without its note is taken for one that somebody needs.
   if (!change.keeps_backup)
-    if (auto gone = remove_whole_file(file.backup_path()); !gone) return gone;
-  return remove_whole_file(file.note_path());
+    if (auto gone = files::remove_whole_file(file.backup_path()); !gone) return gone;
+  return files::remove_whole_file(file.note_path());
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::hosts

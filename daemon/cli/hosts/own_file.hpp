@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::hosts {
 
 /// The note beside a file, FILE.mcpbx-note.
 struct install_note {
@@ -25,7 +25,7 @@ std::optional<install_note> read_note(std::string_view json);
 
 /// A file and what stands beside it.
 struct own_file {
-  const conf::program* program = nullptr;
+  const conf::programs::program* program = nullptr;
   std::string path;
   std::optional<std::string> text, backup;  ///< nullopt: no file
   std::optional<install_note> note;
@@ -41,7 +41,7 @@ struct own_file {
 
 /// Looks at the file. errc::config: it is a link, no regular file, of another user, read-only, or its folder is missing
 /// or read-only; the sentence says what to do. A broken note counts as none.
-result<own_file> look_at_own_file(const conf::program& program, const std::string& path);
+result<own_file> look_at_own_file(const conf::programs::program& program, const std::string& path);
 
 /// A change of the file.
 struct own_change {
@@ -59,8 +59,8 @@ result<std::string> base_text(const own_file& file);
 
 /// Plans the file with our entry and the servers `off` off. `base` is base_text(). errc::config: a backup without its
 /// note would be overwritten.
-result<own_change> plan_install(const own_file& file, const std::string& base, const conf::own_command& command,
-                                std::span<const std::string> off);
+result<own_change> plan_install(const own_file& file, const std::string& base,
+                                const conf::install::own_command& command, std::span<const std::string> off);
 /// Plans the file as it was. `same`: our entry is not there, and nothing of ours stands beside it.
 result<own_change> plan_uninstall(const own_file& file);
 
@@ -70,4 +70,4 @@ result<void> write_install(const own_file& file, const own_change& change);
 /// Writes the file, then removes backup and note. Errors as above.
 result<void> write_uninstall(const own_file& file, const own_change& change);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::hosts

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::input {
 namespace {
 
 std::string_view image_type(std::string_view bytes) {
@@ -31,13 +31,13 @@ struct origin {
 
 result<std::string> block_of(const origin& from, std::string_view bytes) {
   if (const auto type = image_type(bytes); !type.empty())
-    return json_object("type", "image", "mimeType", type, "data", base64(bytes));
+    return json::json_object("type", "image", "mimeType", type, "data", base64(bytes));
   if (bytes.starts_with("%PDF-"))
-    return json_object("type", "file", "mimeType", "application/pdf", "name", from.name, "data", base64(bytes));
+    return json::json_object("type", "file", "mimeType", "application/pdf", "name", from.name, "data", base64(bytes));
   if (bytes.find('\0') != std::string_view::npos || valid_utf8_prefix(bytes) != bytes.size())
     return fail(errc::invalid_argument,
                 from.in_error + " is neither text (UTF-8) nor a PNG, JPEG, GIF, WebP or PDF; convert it first");
-  return json_object("type", "text", "text", from.heading + ":\n\n" + std::string(bytes));
+  return json::json_object("type", "text", "text", from.heading + ":\n\n" + std::string(bytes));
 }
 
 }  // namespace
@@ -45,9 +45,9 @@ result<std::string> block_of(const origin& from, std::string_view bytes) {
 result<std::string> message_with_files(const std::string& question, const std::string& input,
                                        const std::vector<std::string>& paths) {
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object().member("role", "user").key("content").begin_array();
-  if (!question.empty()) w.token(json_object("type", "text", "text", question));
+  if (!question.empty()) w.token(json::json_object("type", "text", "text", question));
   // Some APIs take the texts of a message as one, so a blank line parts them.
   std::string gap = question.empty() ? "" : "\n\n";
   std::size_t room = most_attached - std::min(input.size(), most_attached);
@@ -75,4 +75,4 @@ result<std::string> message_with_files(const std::string& question, const std::s
   return out;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::input

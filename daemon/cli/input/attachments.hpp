@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::input {
 
 /// Largest total size of a question's files and input, in bytes. As base64 they still fit into one message of the
 /// socket.
@@ -17,4 +17,4 @@ inline constexpr std::size_t most_attached = 16u << 20;
 result<std::string> message_with_files(const std::string& question, const std::string& input,
                                        const std::vector<std::string>& paths);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::input

@@ -7,12 +7,12 @@
 
 #include <algorithm>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::input {
 namespace {
 
 // Returns the JSON Schema types of `value`; a number without a fraction is an integer too.
-bool fits(const raw_json& value, std::string_view type) {
-  using kind = raw_json::kind;
+bool fits(const json::raw_json& value, std::string_view type) {
+  using kind = json::raw_json::kind;
   switch (value.type()) {
     case kind::object:
       return type == "object";
@@ -50,36 +50,37 @@ result<std::vector<std::pair<std::string, std::string>>> key_values(const std::v
   return pairs;
 }
 
-result<std::string> typed_value(const raw_json& schema, const std::string& key, const std::string& value) {
-  const raw_json type = find_member(find_member(find_member(schema, "properties"), key), "type");
+result<std::string> typed_value(const json::raw_json& schema, const std::string& key, const std::string& value) {
+  const json::raw_json type =
+      json::find_member(json::find_member(json::find_member(schema, "properties"), key), "type");
   std::vector<std::string> types;
   if (auto one = type.as_string()) types.push_back(*one);
-  for_each_element(type, [&](const raw_json& t) {
+  json::for_each_element(type, [&](const json::raw_json& t) {
     if (auto one = t.as_string()) types.push_back(*one);
     return true;
   });
-  const auto parsed = raw_json::parse(value);
+  const auto parsed = json::raw_json::parse(value);
   if (types.empty()) {
     const bool literal = parsed && !parsed->is_string() && !parsed->is_object() && !parsed->is_array();
-    return literal ? one_line(*parsed) : json_quoted(value);
+    return literal ? one_line(*parsed) : json::json_quoted(value);
   }
   const auto asked = [&](std::string_view t) { return std::find(types.begin(), types.end(), t) != types.end(); };
   // A string is taken as it was typed: "42" and "true" are texts like any other where only a text is asked for.
   if (parsed && !parsed->is_string() &&
       std::any_of(types.begin(), types.end(), [&](const auto& t) { return fits(*parsed, t); }))
     return one_line(*parsed);
-  if (asked("string")) return json_quoted(value);
+  if (asked("string")) return json::json_quoted(value);
   std::string wanted;
   for (const auto& t : types) wanted += (wanted.empty() ? "" : " or ") + t;
   return fail(errc::invalid_argument, "the argument " + key + " must be of type " + wanted + ", but `" +
                                           std::string(cut_utf8(value, 100)) + "` is not");
 }
 
-result<std::string> arguments_of_words(const std::vector<std::string>& words, const raw_json& schema) {
+result<std::string> arguments_of_words(const std::vector<std::string>& words, const json::raw_json& schema) {
   const auto pairs = key_values(words, "write key=value, or --args with a JSON object");
   if (!pairs) return std::unexpected(pairs.error());
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object();
   for (const auto& [key, word] : *pairs) {
     auto value = typed_value(schema, key, word);
@@ -92,11 +93,11 @@ result<std::string> arguments_of_words(const std::vector<std::string>& words, co
 
 result<std::string> arguments_of_json(std::string_view text) {
   constexpr int deepest = 10'000;  // the daemon's own limit is what counts
-  auto parsed = raw_json::parse(text, deepest);
+  auto parsed = json::raw_json::parse(text, deepest);
   if (!parsed) return fail(errc::invalid_argument, "--args is no JSON: " + parsed.error().message);
   if (!parsed->is_object())
     return fail(errc::invalid_argument, "--args must be a JSON object, such as {\"path\":\"a.txt\"}");
   return one_line(*parsed);
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::input

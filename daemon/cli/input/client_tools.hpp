@@ -7,19 +7,19 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::input {
 
 /// Returns the definitions for `clientTools` of `mcpbx/chat`, on one line; the daemon checks each. Definitions in
 /// OpenAI's form (`{"type": "function", "function": {…}}`) become MCP's. errc::invalid_argument unless it is an array
 /// with at least one of them.
-result<std::string> client_tools_of(const raw_json& definitions);
+result<std::string> client_tools_of(const json::raw_json& definitions);
 
 /// The calls that wait for their results in a run that ended its request with `caller_tools`, each as one line of JSON:
 /// `{"run", "id", "name", "arguments"}`.
-std::vector<std::string> handed_calls_of(const raw_json& result);
+std::vector<std::string> handed_calls_of(const json::raw_json& result);
 
 /// The message for `mcpbx/chat` that brings results: `results` has one member for every call, called by its id, with a
 /// text or a result in MCP's shape. errc::invalid_argument names the member and the form.
-result<std::string> results_message(const raw_json& results);
+result<std::string> results_message(const json::raw_json& results);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::input

@@ -4,7 +4,7 @@
 #include "daemon/cli/input/call_arguments.hpp"
 #include "daemon/cli/input/input_files.hpp"
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::input {
 
 void given_arguments::declare(CLI::App& page) {
   page.add_option("ARGUMENT", words, "an argument of the tool as key=value")->type_name("");
@@ -19,11 +19,11 @@ result<void> given_arguments::check() const {
   return {};
 }
 
-result<std::string> given_arguments::for_tool(const raw_json& schema) const {
+result<std::string> given_arguments::for_tool(const json::raw_json& schema) const {
   if (json.empty()) return arguments_of_words(words, schema);
   if (json != "-") return arguments_of_json(json);
   const auto text = read_stdin();
   return text ? arguments_of_json(*text) : text;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::input

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::input {
 
 struct given_arguments {
   std::vector<std::string> words;  ///< key=value
@@ -22,7 +22,7 @@ struct given_arguments {
   result<void> check() const;
   /// Returns the arguments as a JSON object on one line, {} if there are none. A word takes the type that `schema`, the
   /// tool's inputSchema, gives its key. Errors as for check(), arguments_of_words() and read_stdin().
-  result<std::string> for_tool(const raw_json& schema) const;
+  result<std::string> for_tool(const json::raw_json& schema) const;
 };
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::input

@@ -15,12 +15,12 @@
 #include <fstream>
 #include <system_error>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::input {
 namespace {
 
-result<raw_json> parse(const std::string& text, std::string_view what, std::string_view option) {
+result<json::raw_json> parse(const std::string& text, std::string_view what, std::string_view option) {
   constexpr int deepest = 10'000;  // the daemon's own limit is what counts
-  auto parsed = raw_json::parse(text, deepest);
+  auto parsed = json::raw_json::parse(text, deepest);
   if (!parsed)
     return fail(errc::invalid_argument,
                 std::string(option) + ": " + std::string(what) + " is no JSON: " + parsed.error().message);
@@ -84,20 +84,20 @@ result<std::string> read_piped_input(std::size_t most, std::chrono::milliseconds
   return read_descriptor_0(most);
 }
 
-result<raw_json> read_json(const std::string& path, std::string_view option) {
+result<json::raw_json> read_json(const std::string& path, std::string_view option) {
   auto text = path == "-" ? read_stdin() : read_file(path, most_json, option);
   if (!text) return std::unexpected(text.error());
   return parse(*text, path == "-" ? "standard input" : "the file " + path, option);
 }
 
-result<raw_json> json_or_file(const std::string& given, std::string_view option) {
+result<json::raw_json> json_or_file(const std::string& given, std::string_view option) {
   return trimmed(given).starts_with('{') ? parse(given, "what stands there", option) : read_json(given, option);
 }
 
-std::string one_line(const raw_json& value) {
+std::string one_line(const json::raw_json& value) {
   std::string text(value.text());
   std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return text;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::input

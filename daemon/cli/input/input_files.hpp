@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::input {
 
 /// Largest JSON file, in bytes.
 inline constexpr std::size_t most_json = 16u << 20;
@@ -26,11 +26,11 @@ result<std::string> read_piped_input(std::size_t most, std::chrono::milliseconds
 
 /// Reads the JSON in a file, at most `most_json` bytes; "-" is standard input. Errors as for read_file(), and
 /// invalid_argument, naming `option`, for malformed JSON.
-result<raw_json> read_json(const std::string& path, std::string_view option);
+result<json::raw_json> read_json(const std::string& path, std::string_view option);
 /// Does the same, except that a text which begins with a curly bracket is the JSON itself.
-result<raw_json> json_or_file(const std::string& given, std::string_view option);
+result<json::raw_json> json_or_file(const std::string& given, std::string_view option);
 
 /// Returns checked JSON on one line, as the socket needs it. Raw line breaks can only stand between tokens.
-std::string one_line(const raw_json& value);
+std::string one_line(const json::raw_json& value);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::input

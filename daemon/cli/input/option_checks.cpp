@@ -4,7 +4,7 @@
 #include <charconv>
 #include <string>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::input {
 
 CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
   const auto check = [least, most](const std::string& text) -> std::string {
@@ -18,4 +18,4 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
   return {check, ""};  // no text in the help: the option's description names the range
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::input

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::input {
 namespace {
 
 std::string key_of(const std::string& word) {
@@ -20,28 +20,28 @@ result<std::string> prompt_arguments(const std::vector<std::string>& words) {
   const auto pairs = key_values(words, "write key=value");
   if (!pairs) return std::unexpected(pairs.error());
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object();
   for (const auto& [key, value] : *pairs) w.member(key, value);
   w.end_object();
   return out;
 }
 
-std::string missing_arguments(const raw_json& definition, const std::vector<std::string>& words) {
+std::string missing_arguments(const json::raw_json& definition, const std::vector<std::string>& words) {
   std::string missing;
-  for_each_element(find_member(definition, "arguments"), [&](const raw_json& a) {
-    const std::string name = member_text(a, "name");
-    if (find_member(a, "required").is_true() && std::ranges::find(words, name, key_of) == words.end())
+  json::for_each_element(json::find_member(definition, "arguments"), [&](const json::raw_json& a) {
+    const std::string name = json::member_text(a, "name");
+    if (json::find_member(a, "required").is_true() && std::ranges::find(words, name, key_of) == words.end())
       missing += (missing.empty() ? "" : " and ") + name;
     return true;
   });
   return missing;
 }
 
-std::vector<std::string> unknown_arguments(const raw_json& definition, const std::vector<std::string>& words) {
+std::vector<std::string> unknown_arguments(const json::raw_json& definition, const std::vector<std::string>& words) {
   std::vector<std::string> names, hints;
-  for_each_element(find_member(definition, "arguments"), [&](const raw_json& a) {
-    names.push_back(member_text(a, "name"));
+  json::for_each_element(json::find_member(definition, "arguments"), [&](const json::raw_json& a) {
+    names.push_back(json::member_text(a, "name"));
     return true;
   });
   const std::vector<std::string_view> known(names.begin(), names.end());
@@ -52,11 +52,11 @@ std::vector<std::string> unknown_arguments(const raw_json& definition, const std
   return hints;
 }
 
-std::string near_name(std::string_view name, const std::vector<raw_json>& list, std::string_view member) {
+std::string near_name(std::string_view name, const std::vector<json::raw_json>& list, std::string_view member) {
   std::vector<std::string> names;
-  for (const auto& item : list) names.push_back(member_text(item, member));
+  for (const auto& item : list) names.push_back(json::member_text(item, member));
   const std::vector<std::string_view> known(names.begin(), names.end());
   return did_you_mean(name, known);
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::input

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::input {
 namespace {
 
 std::string variable(const char* name) {
@@ -126,7 +126,7 @@ result<std::string> text_of_editor(const std::string& begun) {
   ::close(terminal_fd);
   const auto folder = variable("TMPDIR");
   const private_text file(folder.empty() ? "/tmp" : folder);
-  if (file.fd() < 0 || !write_all(file.fd(), begun))
+  if (file.fd() < 0 || !terminals::write_all(file.fd(), begun))
     return fail(errc::io, "--editor: the file " + file.path() + " cannot be written; set TMPDIR to a folder of yours");
   if (const auto edited = edit_file(*editor, file.path()); !edited)
     return fail(errc::config, edited.error().message + ", so nothing was asked");
@@ -135,4 +135,4 @@ result<std::string> text_of_editor(const std::string& begun) {
   return text;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::input

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::input {
 
 /// Returns the command of the editor: $VISUAL, $EDITOR, else the first of `editor`, `nano` and `vi` that is in PATH;
 /// nullopt: there is none.
@@ -23,4 +23,4 @@ result<void> edit_file(const std::string& command, const std::string& path);
 /// 16 MiB. Errors: config (there is no editor, or it failed), io (no terminal, or the file could not be used).
 result<std::string> text_of_editor(const std::string& begun);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::input

@@ -18,14 +18,14 @@
 #include <memory>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::link {
 namespace {
 
 using steady = std::chrono::steady_clock;
 
 }  // namespace
 
-daemon_news what_is_new(const raw_json& hello, const variable_source& here, const variable_source& there) {
+daemon_news what_is_new(const json::raw_json& hello, const variable_source& here, const variable_source& there) {
   if (const auto files = texts_of(hello, "changedFiles"); !files.empty())
     return {listed(files) + (files.size() == 1 ? " has" : " have") + " changed since the daemon read " +
                 (files.size() == 1 ? "it" : "them"),
@@ -47,7 +47,8 @@ daemon_news what_is_new(const raw_json& hello, const variable_source& here, cons
 }
 
 std::optional<variable_source> variables_of(std::int64_t pid) {
-  const mcp::unique_fd file(::open(("/proc/" + std::to_string(pid) + "/environ").c_str(), O_RDONLY | O_CLOEXEC));
+  const mcp::process::unique_fd file(
+      ::open(("/proc/" + std::to_string(pid) + "/environ").c_str(), O_RDONLY | O_CLOEXEC));
   if (pid <= 0 || file.get() < 0) return std::nullopt;
   std::string text;
   std::array<char, 65536> buffer;
@@ -76,22 +77,23 @@ variable_source own_variables() {
 }
 
 std::int64_t seen_process(const daemon_connection& link, std::int64_t pid) {
-  return mcp::peer_of(link.fd(), false).pid == pid ? pid : -1;
+  return mcp::socket::peer_of(link.fd(), false).pid == pid ? pid : -1;
 }
 
 bool is_socket_of_systemd(const daemon_connection& link) {
-  const auto pid = mcp::peer_of(link.fd(), false).pid;
-  const mcp::unique_fd file(::open(("/proc/" + std::to_string(pid) + "/comm").c_str(), O_RDONLY | O_CLOEXEC));
+  const auto pid = mcp::socket::peer_of(link.fd(), false).pid;
+  const mcp::process::unique_fd file(::open(("/proc/" + std::to_string(pid) + "/comm").c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 16> name{};
   if (pid <= 0 || file.get() < 0) return false;
   const auto n = ::read(file.get(), name.data(), name.size());
   return n > 0 && std::string_view(name.data(), static_cast<std::size_t>(n)) == "systemd\n";
 }
 
-daemon_end::daemon_end(const daemon_connection& link, const raw_json& hello) : link_(link.fd()) {
-  const auto pid = seen_process(link, find_member(hello, "pid").as_integer().value_or(-1));
+daemon_end::daemon_end(const daemon_connection& link, const json::raw_json& hello) : link_(link.fd()) {
+  const auto pid = seen_process(link, json::find_member(hello, "pid").as_integer().value_or(-1));
   // Use the system call, because the header of glibc 2.36 does not declare pidfd_open for C++.
-  if (pid > 0) process_ = mcp::unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
+  if (pid > 0)
+    process_ = mcp::process::unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
 }
 
 bool daemon_end::wait() const {
@@ -104,4 +106,4 @@ bool daemon_end::wait() const {
   }
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::link

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::link {
 namespace {
 
 volatile sig_atomic_t interrupts = 0;
@@ -35,21 +35,21 @@ extern "C" void on_interrupt(int signal) {
 
 constexpr std::chrono::seconds grace_after_interrupt{3};
 
-class collector final : public mcp::message_sink {
+class collector final : public mcp::rpc::message_sink {
  public:
-  explicit collector(std::deque<mcp::message>& out) : out_(out) {}
-  void on_message(mcp::message&& m) override { out_.push_back(std::move(m)); }
+  explicit collector(std::deque<mcp::rpc::message>& out) : out_(out) {}
+  void on_message(mcp::rpc::message&& m) override { out_.push_back(std::move(m)); }
   // The daemon writes messages only; ignore anything else.
-  void on_fault(mcp::message_fault) override {}
+  void on_fault(mcp::rpc::message_fault) override {}
 
  private:
-  std::deque<mcp::message>& out_;
+  std::deque<mcp::rpc::message>& out_;
 };
 
 // Returns a request, or a notification if there is no id.
 std::string message_of(std::optional<std::int64_t> id, std::string_view method, std::string_view params) {
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object().member("jsonrpc", "2.0");
   if (id) w.member("id", *id);
   w.member("method", method).key("params").token(params).end_object();
@@ -59,11 +59,11 @@ std::string message_of(std::optional<std::int64_t> id, std::string_view method, 
 }  // namespace
 
 int answer::error_code() const {
-  return static_cast<int>(find_member(error, "code").as_integer().value_or(0));
+  return static_cast<int>(json::find_member(error, "code").as_integer().value_or(0));
 }
 
 std::string answer::error_message() const {
-  return find_member(error, "message").as_string().value_or("the daemon answered with an error");
+  return json::find_member(error, "message").as_string().value_or("the daemon answered with an error");
 }
 
 bool forget_interrupt() {
@@ -145,8 +145,8 @@ error daemon_connection::closed() {
     const ssize_t n = ::recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (n > 0) opening_.assign(buffer.data(), static_cast<std::size_t>(n));
   }
-  if (auto line = raw_json::parse(opening_.substr(0, opening_.find('\n'))); line && !any_message_)
-    if (auto words = find_member(find_member(*line, "error"), "message").as_string())
+  if (auto line = json::raw_json::parse(opening_.substr(0, opening_.find('\n'))); line && !any_message_)
+    if (auto words = json::find_member(json::find_member(*line, "error"), "message").as_string())
       return {errc::unavailable, "the daemon refused the connection: " + *words};
   return {errc::unavailable, "the daemon closed the connection"};
 }
@@ -165,9 +165,9 @@ result<void> daemon_connection::send_line(std::string text) {
   return {};
 }
 
-result<void> daemon_connection::respond(const mcp::rpc_id& id, const raw_json& result) {
+result<void> daemon_connection::respond(const mcp::rpc::rpc_id& id, const json::raw_json& result) {
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object().member("jsonrpc", "2.0").key("id").token(id.token());
   w.member("result", result).end_object();
   return send_line(std::move(out));
@@ -216,17 +216,17 @@ result<answer> daemon_connection::call(std::string_view method, std::string_view
                                        const idle_handler& idle) {
   const auto sent = send_request(method, params);
   if (!sent) return std::unexpected(sent.error());
-  const mcp::rpc_id mine = mcp::rpc_id::number(*sent);
+  const mcp::rpc::rpc_id mine = mcp::rpc::rpc_id::number(*sent);
   int seen = interrupts;
   bool told = false;
   auto give_up = std::chrono::steady_clock::time_point::max();
   for (;;) {
     while (!received_.empty()) {
-      mcp::message m = std::move(received_.front());
+      mcp::rpc::message m = std::move(received_.front());
       received_.pop_front();
-      if (m.type == mcp::message::kind::request && requested_) requested_(m);
-      if (m.type == mcp::message::kind::notification && notified) notified(m.method(), m.params);
-      if (m.type == mcp::message::kind::response && m.id == mine) return answer{m.result, m.error};
+      if (m.type == mcp::rpc::message::kind::request && requested_) requested_(m);
+      if (m.type == mcp::rpc::message::kind::notification && notified) notified(m.method(), m.params);
+      if (m.type == mcp::rpc::message::kind::response && m.id == mine) return answer{m.result, m.error};
     }
     received_bytes_ = 0;
     if (idle && !told && !readable()) {
@@ -261,13 +261,13 @@ result<answer> daemon_connection::call(std::string_view method, std::string_view
 
 result<void> initialize(daemon_connection& c, std::string_view version, std::string_view capabilities) {
   std::string params;
-  json_writer w(params);
+  json::json_writer w(params);
   w.begin_object().member("protocolVersion", "2025-11-25").key("capabilities").token(capabilities);
-  w.key("clientInfo").token(json_object("name", "mcpbx", "version", version)).end_object();
+  w.key("clientInfo").token(json::json_object("name", "mcpbx", "version", version)).end_object();
   auto a = c.call("initialize", params);
   if (!a) return std::unexpected(a.error());
   if (a->error) return fail(errc::peer, a->error_message());
   return c.notify("notifications/initialized", "{}");
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::link

@@ -17,12 +17,12 @@
 
 struct pollfd;
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::link {
 
 /// Answer to a request. Exactly one of the two is present.
 struct answer {
-  raw_json result;
-  raw_json error;  ///< the JSON-RPC error object
+  json::raw_json result;
+  json::raw_json error;  ///< the JSON-RPC error object
   int error_code() const;
   std::string error_message() const;
 };
@@ -36,8 +36,8 @@ class daemon_connection {
   daemon_connection& operator=(daemon_connection&&) = delete;
 
   /// Takes a request of the daemon; answer it with respond(), now or later.
-  using request_handler = std::function<void(const mcp::message& request)>;
-  using notification_handler = std::function<void(std::string_view method, const raw_json& params)>;
+  using request_handler = std::function<void(const mcp::rpc::message& request)>;
+  using notification_handler = std::function<void(std::string_view method, const json::raw_json& params)>;
   /// Called once at the first interrupt during a call(); it may send. The call then waits for its answer for at most 3
   /// s; a second interrupt ends it at once.
   using interrupt_handler = std::function<void(std::int64_t request)>;
@@ -52,7 +52,7 @@ class daemon_connection {
   /// Takes requests of the daemon during call(); without this they are ignored.
   void on_request(request_handler f) { requested_ = std::move(f); }
   /// Answers a request of the daemon with a result object.
-  result<void> respond(const mcp::rpc_id& id, const raw_json& result);
+  result<void> respond(const mcp::rpc::rpc_id& id, const json::raw_json& result);
   /// Sends a request without waiting; its answer is dropped. For use inside a notification_handler.
   result<void> request(std::string_view method, std::string_view params);
   result<void> notify(std::string_view method, std::string_view params);
@@ -62,7 +62,7 @@ class daemon_connection {
   /// has closed the connection.
   bool receive();
   /// Returns the messages that receive() has read and call() has not handled yet.
-  const std::deque<mcp::message>& received() const noexcept { return received_; }
+  const std::deque<mcp::rpc::message>& received() const noexcept { return received_; }
   /// Returns the approximate size of those messages in bytes.
   std::size_t received_bytes() const noexcept { return received_bytes_; }
 
@@ -75,8 +75,8 @@ class daemon_connection {
   bool readable() const;
   int fd_;
   std::int64_t next_ = 1;
-  mcp::line_framer framer_;
-  std::deque<mcp::message> received_;
+  mcp::rpc::line_framer framer_;
+  std::deque<mcp::rpc::message> received_;
   std::size_t received_bytes_ = 0;
   std::string opening_;  // the first bytes received, until there is a message
   bool any_message_ = false;
@@ -104,4 +104,4 @@ void catch_interrupts();
 /// `capabilities`: the client's.
 result<void> initialize(daemon_connection& c, std::string_view version, std::string_view capabilities = "{}");
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::link

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::link {
 namespace {
 
 namespace fs = std::filesystem;
@@ -132,7 +132,7 @@ result<int> wait_for_socket(const socket_choice& where, started daemon, int log_
 
 result<connected> start_private(const place& p) {
   const char* tmp = std::getenv("TMPDIR");
-  auto folder = mcp::private_folder::make(tmp != nullptr && *tmp == '/' ? tmp : "/tmp");
+  auto folder = mcp::socket::private_folder::make(tmp != nullptr && *tmp == '/' ? tmp : "/tmp");
   if (!folder) return std::unexpected(folder.error());
   const std::string socket = p.socket.empty() ? folder->socket() : p.socket;
   const int log = ::open(folder->log().c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -207,10 +207,10 @@ result<socket_choice> choose_socket(const place& p) {
 }
 
 result<int> connect_to(const socket_choice& where) {
-  auto fd = mcp::connect_unix(where.path);
+  auto fd = mcp::socket::connect_unix(where.path);
   if (fd || !where.is_default) return fd;
   for (const auto& link : conf::running_links(conf::environment_for_places()))
-    if (const auto other = mcp::connect_link(link.string())) return other->fd;
+    if (const auto other = mcp::socket::connect_link(link.string())) return other->fd;
   return fd;
 }
 
@@ -235,4 +235,4 @@ result<connected> connect(const place& p, bool may_start) {
   return start_shared(*where, p);
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::link

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::link {
 
 /// Options before a verb that select the daemon.
 struct place {
@@ -23,14 +23,14 @@ struct place {
 class private_daemon {
  public:
   private_daemon() = default;
-  private_daemon(pid_t pid, mcp::private_folder folder) : pid_(pid), folder_(std::move(folder)) {}
+  private_daemon(pid_t pid, mcp::socket::private_folder folder) : pid_(pid), folder_(std::move(folder)) {}
   private_daemon(private_daemon&& other) noexcept;
   private_daemon& operator=(private_daemon&& other) noexcept;
   ~private_daemon();
 
  private:
   pid_t pid_ = -1;
-  mcp::private_folder folder_;
+  mcp::socket::private_folder folder_;
 };
 
 struct connected {
@@ -53,4 +53,4 @@ result<int> connect_to(const socket_choice& where);
 /// (exit status 3); errc::config: the daemon refused to start, with its words in the message (exit status 2).
 result<connected> connect(const place& p, bool may_start);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::link

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::link {
 namespace {
 
 constexpr std::size_t most_places = 256;
@@ -84,4 +84,4 @@ void last_sessions::note(std::string_view session, const std::vector<std::string
   replace_private_file(path_, text);
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::link

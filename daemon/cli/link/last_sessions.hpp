@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::link {
 
 /// Returns the names of the places that this process is at: its terminal, if there is one, and its working directory.
 /// The terminal's name is of use as long as its session of processes lives.
@@ -28,4 +28,4 @@ class last_sessions {
   std::string path_;
 };
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::link

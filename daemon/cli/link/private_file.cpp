@@ -12,7 +12,7 @@
 #include <system_error>
 #include <thread>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::link {
 namespace {
 
 bool write_whole_text(int fd, std::string_view text) {
@@ -64,4 +64,4 @@ bool replace_private_file(const std::string& path, std::string_view text) {
   return false;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::link

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::link {
 
 /// Replaces the file as a whole, with mode 0600: a reader finds the old or the new text. Creates a missing folder with
 /// mode 0700. Returns false if that failed; then the old text stays.
@@ -25,4 +25,4 @@ class private_lock {
   bool held_ = false;
 };
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::link

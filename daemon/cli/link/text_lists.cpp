@@ -1,11 +1,11 @@
 // Reads and shows lists of texts.
 #include "daemon/cli/link/text_lists.hpp"
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::link {
 
-std::vector<std::string> texts_of(const raw_json& object, std::string_view key) {
+std::vector<std::string> texts_of(const json::raw_json& object, std::string_view key) {
   std::vector<std::string> all;
-  for_each_element(find_member(object, key), [&](const raw_json& e) {
+  json::for_each_element(json::find_member(object, key), [&](const json::raw_json& e) {
     all.push_back(e.as_string().value_or(""));
     return true;
   });
@@ -18,4 +18,4 @@ std::string listed(const std::vector<std::string>& words) {
   return all;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::link

@@ -1,7 +1,7 @@
 // systemd.socket(5), systemd.service(5) and systemd.exec(5) describe the settings.
 #include "daemon/cli/service/unit_files.hpp"
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::service {
 namespace {
 
 // Settings that protect the machine without keeping tool servers from their work: they start programs, open what the
@@ -83,4 +83,4 @@ unit_file path_drop_in(std::string_view path) {
   return {"mcpbx.service.d/path.conf", std::string(written_mark) + "[Service]\nEnvironment=\"PATH=" + value + "\"\n"};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::service

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::service {
 
 struct unit_file {
   std::string name, text;
@@ -27,4 +27,4 @@ unit_file path_drop_in(std::string_view path);
 /// Returns the path of a program as the first word of ExecStart=: quoted, without specifiers.
 std::string unit_program(std::string_view path);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::service

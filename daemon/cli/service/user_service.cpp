@@ -25,7 +25,7 @@
 
 extern char** environ;
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::service {
 namespace {
 
 namespace fs = std::filesystem;
@@ -51,8 +51,8 @@ bool read_all(int fd, std::string& out) {
 command_end run_program(const std::string& program, std::vector<std::string> words) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
-  const mcp::unique_fd ours(ends[0]);
-  mcp::unique_fd theirs(ends[1]);
+  const mcp::process::unique_fd ours(ends[0]);
+  mcp::process::unique_fd theirs(ends[1]);
   words.insert(words.begin(), program);
   std::vector<char*> argv;
   for (auto& w : words) argv.push_back(w.data());
@@ -66,7 +66,7 @@ command_end run_program(const std::string& program, std::vector<std::string> wor
   const int wrong = ::posix_spawn(&pid, program.c_str(), &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   if (wrong != 0) return {};
-  theirs = mcp::unique_fd();
+  theirs = mcp::process::unique_fd();
   command_end end;
   if (!read_all(ours.get(), end.out)) ::kill(pid, SIGKILL);
   int status = 0;
@@ -198,7 +198,7 @@ result<std::vector<std::string>> user_service::enable() const {
   // First look, so that nothing is half written where a file is not ours.
   std::vector<unit_file> changed;
   for (auto& f : files) {
-    const auto before = read_whole_file(*where + "/" + f.name, most_unit);
+    const auto before = files::read_whole_file(*where + "/" + f.name, most_unit);
     if (!before) return std::unexpected(before.error());
     if (*before && !(*before)->starts_with(written_mark))
       return fail(errc::io, *where + "/" + f.name +
@@ -209,8 +209,9 @@ result<std::vector<std::string>> user_service::enable() const {
   std::vector<std::string> written;
   for (const auto& f : changed) {
     const auto path = *where + "/" + f.name;
-    if (const auto made = make_folder_of(path); !made) return std::unexpected(made.error());
-    if (const auto done = replace_whole_file(path, f.text, {.mode = 0644}); !done) return std::unexpected(done.error());
+    if (const auto made = files::make_folder_of(path); !made) return std::unexpected(made.error());
+    if (const auto done = files::replace_whole_file(path, f.text, {.mode = 0644}); !done)
+      return std::unexpected(done.error());
     written.push_back(path);
   }
   if (const auto done = order({"daemon-reload"}); !done) return std::unexpected(done.error());
@@ -231,9 +232,9 @@ result<std::vector<std::string>> user_service::disable() const {
   std::vector<std::string> removed;
   for (const std::string_view name : {"mcpbx.socket", "mcpbx.service", "mcpbx.service.d/path.conf"}) {
     const auto path = *where + "/" + std::string(name);
-    const auto text = read_whole_file(path, most_unit);
+    const auto text = files::read_whole_file(path, most_unit);
     if (!text || !*text || !(*text)->starts_with(written_mark)) continue;
-    if (const auto gone = remove_whole_file(path); !gone) return std::unexpected(gone.error());
+    if (const auto gone = files::remove_whole_file(path); !gone) return std::unexpected(gone.error());
     removed.push_back(path);
   }
   std::error_code ignored;
@@ -242,4 +243,4 @@ result<std::vector<std::string>> user_service::disable() const {
   return removed;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::service

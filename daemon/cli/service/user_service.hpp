@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::service {
 
 /// The end of a command: its exit status, -1 if it could not be run, and the beginning of what it printed.
 struct command_end {
@@ -57,4 +57,4 @@ class user_service {
 /// Returns mcpbxd beside this program.
 std::string daemon_program();
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::service

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 namespace {
 
 constexpr std::size_t shown_at_first = 600, longest_answer = 64;
@@ -21,15 +21,17 @@ std::string without_end(std::string text) {
 }
 
 // Shows server and tool first, each quoted on a line of its own. No line begins with text of a peer.
-void show_call(terminal& screen, const raw_json& event, std::string_view arguments) {
+void show_call(terminal& screen, const json::raw_json& event, std::string_view arguments) {
   const auto width = screen.err_width();
-  const std::string server = member_text(event, "server"), tool = member_text(event, "tool");
+  const std::string server = json::member_text(event, "server"), tool = json::member_text(event, "tool");
   screen.err_line(screen.bold("a call waits for your yes"));
   std::string text =
       framed("  server:    ", quoted_name(server), width) + framed("  tool:      ", quoted_name(tool), width);
   text += framed_ends("  arguments: ", arguments, width, shown_at_first, "s shows all of them");
-  if (const auto reason = member_text(event, "reason"); !reason.empty()) text += framed("  why:       ", reason, width);
-  if (has_hidden(server) || has_hidden(tool) || has_hidden(arguments, true)) text.append(hidden_note).append("\n");
+  if (const auto reason = json::member_text(event, "reason"); !reason.empty())
+    text += framed("  why:       ", reason, width);
+  if (redact::has_hidden(server) || redact::has_hidden(tool) || redact::has_hidden(arguments, true))
+    text.append(hidden_note).append("\n");
   screen.err_line(without_end(text));
 }
 
@@ -52,10 +54,10 @@ bool ask_yes(terminal& screen, std::string_view question) {
   return word == "y" || word == "yes";
 }
 
-std::optional<approval> ask_person(terminal& screen, const raw_json& event, const question_watch& watch) {
+std::optional<approval> ask_person(terminal& screen, const json::raw_json& event, const question_watch& watch) {
   screen.clear_status();
   drop_typed();
-  const std::string arguments(find_member(event, "arguments").text());
+  const std::string arguments(json::find_member(event, "arguments").text());
   show_call(screen, event, arguments);
   for (;;) {
     screen.prompt("yes, no, always (for this run), show (the whole)? [y/N/a/s] ");
@@ -76,4 +78,4 @@ std::optional<approval> ask_person(terminal& screen, const raw_json& event, cons
   }
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

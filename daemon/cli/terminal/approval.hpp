@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 
 struct approval {
   bool approve = false;
@@ -16,9 +16,9 @@ struct approval {
 
 /// Shows the tool, its arguments and the reason of the question, and reads yes, no, always or show from standard input.
 /// `event` is a question event. End of input means no. nullopt: an interrupt, or the question was answered elsewhere.
-std::optional<approval> ask_person(terminal& screen, const raw_json& event, const question_watch& watch = {});
+std::optional<approval> ask_person(terminal& screen, const json::raw_json& event, const question_watch& watch = {});
 
 /// Asks a yes-or-no question. Anything but yes means no.
 bool ask_yes(terminal& screen, std::string_view question);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 namespace {
 
 constexpr std::size_t gap = 2, indent = 2, narrowest_column = 8, least_text = 24;
@@ -121,8 +121,8 @@ std::vector<styled> fitted_table::lines(std::size_t width, std::string_view mark
   for (auto& r : clean) {
     r.cells.resize(columns_.size(), "");
     for (std::size_t i = 0; i <= last; ++i)
-      r.cells[i].text = without_tabs(printable(r.cells[i].text, wraps_ && i == last));
-    r.note.text = without_tabs(printable(r.note.text, true));
+      r.cells[i].text = without_tabs(redact::printable(r.cells[i].text, wraps_ && i == last));
+    r.note.text = without_tabs(redact::printable(r.note.text, true));
   }
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i <= last; ++i) {
@@ -200,4 +200,4 @@ void show(terminal& screen, const fitted_table& table) {
   for (const auto& line : table.lines(screen.out_width(), screen.cut_mark())) screen.out_line(line);
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

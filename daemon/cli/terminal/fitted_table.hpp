@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 
 /// Returns the columns that a terminal needs for `text`: two for wide characters, none for combining ones.
 std::size_t display_columns(std::string_view text);
@@ -58,4 +58,4 @@ class fitted_table {
 /// Writes the table to stdout, as wide as its terminal.
 void show(terminal& screen, const fitted_table& table);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

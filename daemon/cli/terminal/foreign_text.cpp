@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 namespace {
 
 constexpr std::string_view rail = "  | ";
@@ -70,12 +70,12 @@ std::string quoted_name(std::string_view name) {
     out += c;
     before = c;
   }
-  return visible(out) + "\"";
+  return redact::visible(out) + "\"";
 }
 
 std::string framed(std::string_view head, std::string_view text, std::size_t width) {
   std::string out(head);
-  append_lines(out, visible(text, true), columns_of(head), bounded(width));
+  append_lines(out, redact::visible(text, true), columns_of(head), bounded(width));
   return out + "\n";
 }
 
@@ -94,4 +94,4 @@ std::string beginning(std::string_view text, std::size_t most) {
   return std::string(cut_utf8(text, most)) + "… (" + std::to_string(text.size()) + " bytes)";
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 
 /// Returns a name in quotes without hidden parts: escapes quotes, backslashes and repeated blanks, and shows invisible
 /// characters as `\u{…}`.
@@ -26,4 +26,4 @@ std::string beginning(std::string_view text, std::size_t most);
 inline constexpr std::string_view hidden_note =
     "  it has characters that are not seen; they are shown as \\u{…} and are sent as they are";
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

@@ -10,7 +10,7 @@
 #include <array>
 #include <cerrno>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 namespace {
 
 volatile sig_atomic_t resizes = 0;
@@ -50,7 +50,7 @@ full_screen::~full_screen() {
 
 full_screen::event full_screen::wait(std::chrono::milliseconds at_most) {
   std::array<pollfd, 1> keys{pollfd{reads_keys_ ? STDIN_FILENO : -1, POLLIN, 0}};
-  if (!wait_ready_for(keys, at_most, &mask_)) return event::interrupt;
+  if (!link::wait_ready_for(keys, at_most, &mask_)) return event::interrupt;
   if (resizes != 0) {
     resizes = 0;
     return event::resized;
@@ -63,4 +63,4 @@ full_screen::event full_screen::wait(std::chrono::milliseconds at_most) {
   return event::interrupt;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

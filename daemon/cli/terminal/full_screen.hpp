@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 
 /// Takes the whole terminal during its life. The destructor gives it back, also after SIGINT and SIGTERM, which
 /// catch_interrupts() must have turned into the end of a wait().
@@ -37,4 +37,4 @@ class full_screen {
   char key_ = 0;
 };
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

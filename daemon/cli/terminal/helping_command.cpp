@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 namespace {
 
 /// Most bytes behind the command, as in "`mcpbx servers` tells why one is missing".
@@ -69,4 +69,4 @@ std::string_view command_for_status(int status) {
   }
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 
 /// Returns true if a sentence ends with a command in backticks, such as "…; `mcpbx servers` lists them". Words of
 /// others in backticks do not count.
@@ -25,4 +25,4 @@ inline constexpr std::string_view runs_are_in = "`mcpbx sessions` lists the sess
 /// Returns the command for an error of this exit status inside a verb that says nothing better.
 std::string_view command_for_status(int status);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

@@ -15,7 +15,7 @@
 #include <string>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 namespace {
 
 constexpr std::size_t most_shown = 4'000, longest_line = 4'000, most_shown_options = 100;
@@ -34,17 +34,17 @@ class prompter {
   prompter(terminal& screen, std::string_view server, const question_watch& watch)
       : screen_(screen), server_(server), watch_(watch) {}
 
-  std::expected<raw_json, unanswered> form(const mcp::input_request& asked) {
+  std::expected<json::raw_json, unanswered> form(const mcp::questions::input_request& asked) {
     head("asks for input", asked.message);
     screen_.err_line("  the answers go to that server; give it no password and no key");
     const auto wanted =
         yes(asked.fields.empty() ? "agree? [y/N] " : "fill in " + counted(asked.fields.size(), "field") + "? [y/N] ");
     if (!wanted) return std::unexpected(wanted.error());
-    if (!*wanted) return mcp::input_answer("decline");
+    if (!*wanted) return mcp::questions::input_answer("decline");
     if (!asked.fields.empty())
       screen_.err_line(screen_.dim("an empty line takes the default, or leaves an optional field out; Ctrl-C cancels"));
     std::string json;
-    json_writer w(json);
+    json::json_writer w(json);
     w.begin_object();
     for (const auto& field : asked.fields) {
       const auto value = ask(field);
@@ -52,10 +52,10 @@ class prompter {
       if (*value) w.member(field.name, *value);
     }
     w.end_object();
-    return mcp::input_answer("accept", w.json());
+    return mcp::questions::input_answer("accept", w.json());
   }
 
-  std::expected<raw_json, unanswered> address(const mcp::input_request& asked) {
+  std::expected<json::raw_json, unanswered> address(const mcp::questions::input_request& asked) {
     head("asks you to open an address", asked.message);
     show("  host:      ", quoted_name(asked.host));
     show("  address:   ", asked.url);
@@ -64,7 +64,7 @@ class prompter {
     screen_.err_line("  mcpbx opens nothing; open it in a browser yourself if you know the host");
     const auto wanted = yes("say that you agree to open it? [y/N] ");
     if (!wanted) return std::unexpected(wanted.error());
-    return mcp::input_answer(*wanted ? "accept" : "decline");
+    return mcp::questions::input_answer(*wanted ? "accept" : "decline");
   }
 
  private:
@@ -79,7 +79,8 @@ class prompter {
     drop_typed();
     screen_.err_line(screen_.bold("the tool server " + quoted_name(server_) + " " + std::string(what)));
     show("  it says:   ", message);
-    if (has_hidden(message, true)) screen_.err_line("  it has characters that are not seen; they are shown as \\u{…}");
+    if (redact::has_hidden(message, true))
+      screen_.err_line("  it has characters that are not seen; they are shown as \\u{…}");
   }
 
   std::expected<bool, unanswered> yes(const std::string& question) {
@@ -91,7 +92,7 @@ class prompter {
   }
 
   // Returns the value; absent: the field is left out.
-  std::expected<raw_json, unanswered> ask(const mcp::input_field& field) {
+  std::expected<json::raw_json, unanswered> ask(const mcp::questions::input_field& field) {
     describe(field);
     for (;;) {
       screen_.prompt("> ");
@@ -99,18 +100,18 @@ class prompter {
       if (!line) return std::unexpected(line.error());
       if (line->ends_with('\r')) line->pop_back();
       if (line->empty() && field.usual) return field.usual;
-      if (line->empty() && !field.required) return raw_json();
+      if (line->empty() && !field.required) return json::raw_json();
       if (line->empty()) {
         screen_.err_line("  a value is needed");
         continue;
       }
-      const auto value = mcp::value_of_words(field, *line);
+      const auto value = mcp::questions::value_of_words(field, *line);
       if (value) return *value;
       show("  not taken: ", value.error().message);
     }
   }
 
-  void describe(const mcp::input_field& field) {
+  void describe(const mcp::questions::input_field& field) {
     show("  field:     ", quoted_name(field.title.empty() ? field.name : field.title));
     if (!field.description.empty()) show("  about it:  ", field.description);
     std::string kind = kind_of(field);
@@ -131,25 +132,27 @@ class prompter {
     return text.substr(0, text[end] == '.' ? end : end + 1);
   }
 
-  static std::string kind_of(const mcp::input_field& f) {
+  static std::string kind_of(const mcp::questions::input_field& f) {
     std::string kind;
     switch (f.kind) {
-      case mcp::input_kind::text:
-        kind = f.format.empty() ? "a text" : f.format == "email" ? "an address of e-mail" : "a " + printable(f.format);
+      case mcp::questions::input_kind::text:
+        kind = f.format.empty()      ? "a text"
+               : f.format == "email" ? "an address of e-mail"
+                                     : "a " + redact::printable(f.format);
         if (f.least) kind += ", at least " + counted(*f.least, "character");
         if (f.most) kind += ", at most " + counted(*f.most, "character");
         return kind;
-      case mcp::input_kind::number:
-      case mcp::input_kind::integer:
-        kind = f.kind == mcp::input_kind::integer ? "a whole number" : "a number";
+      case mcp::questions::input_kind::number:
+      case mcp::questions::input_kind::integer:
+        kind = f.kind == mcp::questions::input_kind::integer ? "a whole number" : "a number";
         if (f.minimum) kind += ", at least " + number_of(*f.minimum);
         if (f.maximum) kind += ", at most " + number_of(*f.maximum);
         return kind;
-      case mcp::input_kind::boolean:
+      case mcp::questions::input_kind::boolean:
         return "yes or no";
-      case mcp::input_kind::choice:
+      case mcp::questions::input_kind::choice:
         return "one of these, by number or name";
-      case mcp::input_kind::choices:
+      case mcp::questions::input_kind::choices:
         kind = "some of these, by numbers or names with commas between them";
         if (f.least) kind += ", at least " + std::to_string(*f.least);
         if (f.most) kind += ", at most " + std::to_string(*f.most);
@@ -163,17 +166,18 @@ class prompter {
   const question_watch& watch_;
 };
 
-raw_json by_rule(terminal& screen, std::string_view server, const mcp::input_request& asked, input_mode mode) {
+json::raw_json by_rule(terminal& screen, std::string_view server, const mcp::questions::input_request& asked,
+                       input_mode mode) {
   const auto declined = [&](const std::string& why) {
     screen.err_line("mcpbx: the tool server " + quoted_name(server) + " asked for input, which was declined" + why);
-    return mcp::input_answer("decline");
+    return mcp::questions::input_answer("decline");
   };
   if (mode == input_mode::decline) return declined("");
   if (asked.is_url) return declined(": it is an address to open, at the host " + quoted_name(asked.host));
-  const auto content = mcp::usual_content(asked);
-  if (!content) return declined(": " + printable(content.error().message));
+  const auto content = mcp::questions::usual_content(asked);
+  if (!content) return declined(": " + redact::printable(content.error().message));
   screen.err_line("mcpbx: the tool server " + quoted_name(server) + " asked for input and got the form's defaults");
-  return mcp::input_answer("accept", *content);
+  return mcp::questions::input_answer("accept", *content);
 }
 
 }  // namespace
@@ -184,13 +188,13 @@ std::optional<input_mode> input_mode_of(std::string_view word) {
   return static_cast<input_mode>(at - modes.begin());
 }
 
-std::optional<raw_json> answer_input(terminal& screen, std::string_view server, const raw_json& question,
-                                     input_mode mode, const question_watch& watch) {
-  const auto asked = mcp::read_input_request(question);
+std::optional<json::raw_json> answer_input(terminal& screen, std::string_view server, const json::raw_json& question,
+                                           input_mode mode, const question_watch& watch) {
+  const auto asked = mcp::questions::read_input_request(question);
   if (!asked) {
     screen.err_line("mcpbx: the tool server " + quoted_name(server) +
-                    " asked a question that cannot be shown: " + printable(asked.error().message));
-    return mcp::input_answer("decline");
+                    " asked a question that cannot be shown: " + redact::printable(asked.error().message));
+    return mcp::questions::input_answer("decline");
   }
   if (mode != input_mode::ask) return by_rule(screen, server, *asked, mode);
   prompter person(screen, server, watch);
@@ -198,11 +202,11 @@ std::optional<raw_json> answer_input(terminal& screen, std::string_view server, 
   if (answer) return std::move(*answer);
   screen.err_line("");
   if (answer.error() == unanswered::withdrawn) return std::nullopt;
-  if (answer.error() == unanswered::end_of_input) return mcp::input_answer("decline");
+  if (answer.error() == unanswered::end_of_input) return mcp::questions::input_answer("decline");
   // A request to end the program is not only about the question.
-  if (!forget_interrupt()) return std::nullopt;
+  if (!link::forget_interrupt()) return std::nullopt;
   screen.err_line(screen.dim("cancelled; Ctrl-C once more ends the command"));
-  return mcp::input_answer("cancel");
+  return mcp::questions::input_answer("cancel");
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 
 /// Way to answer: the person is asked, the form's defaults are sent, or nothing is given.
 enum class input_mode : std::uint8_t { ask, accept, decline };
@@ -21,7 +21,7 @@ std::optional<input_mode> input_mode_of(std::string_view word);
 /// `server` is the configured name. An interrupt cancels the question and nothing else; end of input declines. With
 /// `accept` a form without all defaults, and any address, is declined with a line that says so. nullopt: the question
 /// was answered elsewhere or withdrawn.
-std::optional<raw_json> answer_input(terminal& screen, std::string_view server, const raw_json& question,
-                                     input_mode mode, const question_watch& watch = {});
+std::optional<json::raw_json> answer_input(terminal& screen, std::string_view server, const json::raw_json& question,
+                                           input_mode mode, const question_watch& watch = {});
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

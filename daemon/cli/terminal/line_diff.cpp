@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 namespace {
 
 constexpr std::size_t most_cells = 4u << 20;  // 16 MiB of memory
@@ -16,15 +16,15 @@ constexpr int deepest_level = 64;
 
 class json_lines {
  public:
-  void add(const raw_json& value, const std::string& before, int level, std::string_view behind) {
+  void add(const json::raw_json& value, const std::string& before, int level, std::string_view behind) {
     const std::string indent(static_cast<std::size_t>(level) * 2, ' ');
     const bool object = value.is_object();
-    const auto opened = object ? raw_object::open(value) : result<raw_object>(std::unexpected(error{}));
+    const auto opened = object ? json::raw_object::open(value) : result<json::raw_object>(std::unexpected(error{}));
     std::size_t left = 0;
     if (opened)
-      opened->for_each([&](std::string_view, const raw_json&) { ++left; });
+      opened->for_each([&](std::string_view, const json::raw_json&) { ++left; });
     else if (value.is_array())
-      for_each_element(value, [&](const raw_json&) { return ++left, true; });
+      json::for_each_element(value, [&](const json::raw_json&) { return ++left, true; });
     if (left == 0 || level > deepest_level) {
       lines.push_back(indent + before + std::string(value.text()) + std::string(behind));
       return;
@@ -32,11 +32,11 @@ class json_lines {
     lines.push_back(indent + before + (object ? "{" : "["));
     const auto comma = [&] { return std::string_view(--left == 0 ? "" : ","); };
     if (opened)
-      opened->for_each([&](std::string_view key, const raw_json& member) {
-        add(member, json_quoted(key) + ": ", level + 1, comma());
+      opened->for_each([&](std::string_view key, const json::raw_json& member) {
+        add(member, json::json_quoted(key) + ": ", level + 1, comma());
       });
     else
-      for_each_element(value, [&](const raw_json& element) {
+      json::for_each_element(value, [&](const json::raw_json& element) {
         add(element, "", level + 1, comma());
         return true;
       });
@@ -81,7 +81,7 @@ std::vector<diff_line> line_diff(const std::vector<std::string>& before, const s
   return out;
 }
 
-std::vector<std::string> comparable_lines(const raw_json& value) {
+std::vector<std::string> comparable_lines(const json::raw_json& value) {
   if (!value) return {};
   if (const auto text = value.as_string()) {
     std::vector<std::string> lines;
@@ -97,4 +97,4 @@ std::vector<std::string> comparable_lines(const raw_json& value) {
   return std::move(made.lines);
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

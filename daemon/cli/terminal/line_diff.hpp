@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 
 /// One line of a comparison.
 struct diff_line {
@@ -20,6 +20,6 @@ std::vector<diff_line> line_diff(const std::vector<std::string>& before, const s
 
 /// Returns the lines of a text; of other JSON one line for each element, with an indent of two blanks a level. Tokens
 /// stay as they are. An absent value has no lines.
-std::vector<std::string> comparable_lines(const raw_json& value);
+std::vector<std::string> comparable_lines(const json::raw_json& value);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

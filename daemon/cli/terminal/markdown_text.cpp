@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 namespace {
 
 constexpr std::size_t longest_number = 9;  // digits of a list item (CommonMark 0.31, section 5.2)
@@ -233,4 +233,4 @@ std::size_t markdown_text::in_code(std::string_view rest, styled& out, bool all)
   return 1;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

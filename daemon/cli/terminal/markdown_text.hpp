@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 
 /// Gives headings, strong and emphasized words, code, quotes and markers of lists a style; everything else, tables too,
 /// stays as it is. No character is removed, added or moved: the texts of all pieces, joined, are the input, so a copy
@@ -43,4 +43,4 @@ class markdown_text {
   char strong_ = 0, slanted_ = 0;  // marks that opened them, or 0
 };
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 
 class open_questions {
  public:
@@ -22,10 +22,10 @@ class open_questions {
     std::optional<input_mode> input;  ///< unset: by nobody
   };
   /// `screen` and `link` must outlive it.
-  open_questions(terminal& screen, daemon_connection& link, rules r) : screen_(screen), link_(link), rules_(r) {}
+  open_questions(terminal& screen, link::daemon_connection& link, rules r) : screen_(screen), link_(link), rules_(r) {}
 
   /// Takes every event of the run.
-  void event(std::string_view type, const raw_json& params);
+  void event(std::string_view type, const json::raw_json& params);
   /// Answers the first open question that is answered here, and sends the answer. Call it as connection::idle_handler,
   /// when all earlier answers are known. After an interrupt, or if the question ends meanwhile, it returns and call()
   /// goes on.
@@ -34,19 +34,19 @@ class open_questions {
  private:
   struct open_question {
     std::string run, id;
-    raw_json event;
+    json::raw_json event;
   };
-  void opened(const std::string& run, const raw_json& event);
-  void closed(const raw_json& answer);
+  void opened(const std::string& run, const json::raw_json& event);
+  void closed(const json::raw_json& answer);
   bool answers(const open_question& q) const;
   std::optional<std::string> answer_to(const open_question& q, const question_watch& watch) const;
 
   terminal& screen_;
-  daemon_connection& link_;
+  link::daemon_connection& link_;
   rules rules_;
   std::deque<open_question> open_;
   std::vector<std::string> answered_;  // questions answered at this terminal
   std::string asked_;                  // the last question that was shown
 };
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

@@ -10,14 +10,14 @@
 #include <array>
 #include <cerrno>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 namespace {
 
 // Waits for standard input. Returns false after an interrupt, or when the question is no longer open.
 bool wait_for_key(const question_watch& watch) {
   for (;;) {
     std::array<pollfd, 2> wait{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{watch.fd, POLLIN, 0}};
-    if (!wait_ready(wait)) return false;
+    if (!link::wait_ready(wait)) return false;
     if (wait[1].revents != 0 && !watch.still_open()) return false;
     if (wait[0].revents != 0) return true;
   }
@@ -37,7 +37,8 @@ std::expected<std::string, unanswered> read_line(const question_watch& watch, st
   std::string line;
   for (;;) {
     char c = 0;
-    if (!wait_for_key(watch)) return std::unexpected(interrupted() ? unanswered::interrupted : unanswered::withdrawn);
+    if (!wait_for_key(watch))
+      return std::unexpected(link::interrupted() ? unanswered::interrupted : unanswered::withdrawn);
     const auto n = ::read(STDIN_FILENO, &c, 1);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return std::unexpected(unanswered::end_of_input);
@@ -46,4 +47,4 @@ std::expected<std::string, unanswered> read_line(const question_watch& watch, st
   }
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 
 /// Watch over an open question while the person thinks.
 struct question_watch {
@@ -25,4 +25,4 @@ void drop_typed();
 /// Reads one line from standard input, without its end; at most `most` bytes of it.
 std::expected<std::string, unanswered> read_line(const question_watch& watch, std::size_t most);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

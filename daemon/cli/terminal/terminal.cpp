@@ -22,7 +22,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 namespace {
 
 bool set_and_filled(const char* name) {
@@ -82,12 +82,12 @@ bool write_all(int fd, std::string_view bytes) {
       continue;
     }
     if (n < 0 && errno == EAGAIN) {
-      if (wait_ready(fd, POLLOUT)) continue;
+      if (link::wait_ready(fd, POLLOUT)) continue;
       errno = EINTR;
     }
     if (n == 0) errno = EIO;
     // An interrupt while the output is blocked drops the rest.
-    if (errno != EINTR || interrupted()) return false;
+    if (errno != EINTR || link::interrupted()) return false;
   }
   return true;
 }
@@ -122,7 +122,7 @@ bool terminal::out_bytes(std::string_view bytes) {
   if (!out_tty_) return put_out(bytes);
   half_ += bytes;
   const auto whole = half_.size() - half_character(half_);
-  const bool taken = put_out(visible_json(std::string_view(half_).substr(0, whole)));
+  const bool taken = put_out(redact::visible_json(std::string_view(half_).substr(0, whole)));
   half_.erase(0, whole);
   return taken;
 }
@@ -130,8 +130,8 @@ bool terminal::out_bytes(std::string_view bytes) {
 int terminal::finish(int status) {
   if (!errors_.empty()) {
     std::string json;
-    json_writer w(json);
-    w.begin_object().key("error").token(json_object("message", std::exchange(errors_, {}), "status", status));
+    json::json_writer w(json);
+    w.begin_object().key("error").token(json::json_object("message", std::exchange(errors_, {}), "status", status));
     w.end_object();
     out_json(json);
   }
@@ -149,7 +149,7 @@ std::string terminal::rendered(const styled& text, bool tty) const {
     const auto code = codes[static_cast<std::size_t>(p.how)];
     const bool painted = tty && colour_ && !code.empty();
     if (painted) all.append("\x1b[").append(code).append("m");
-    all += tty ? printable(p.text, true) : p.text;
+    all += tty ? redact::printable(p.text, true) : p.text;
     if (painted) all += "\x1b[0m";
   }
   return tty && !utf8_ ? in_ascii(std::move(all)) : all;
@@ -171,7 +171,7 @@ void terminal::out_styled(const styled& text) {
 
 void terminal::out_json(std::string_view json) {
   clear_status();
-  put_out((out_tty_ ? visible_json(json) : std::string(json)) + "\n");
+  put_out((out_tty_ ? redact::visible_json(json) : std::string(json)) + "\n");
   mid_line_ = false;
 }
 
@@ -193,11 +193,11 @@ void terminal::error(std::string_view sentence) {
   const auto text = with_command(std::string(sentence), help_);
   if (json_errors_) errors_.append(errors_.empty() ? "" : "\n").append(text);
   clear_status();
-  err_line(styled(look::red, "mcpbx:") + " " + printable(text, true));
+  err_line(styled(look::red, "mcpbx:") + " " + redact::printable(text, true));
 }
 
 void terminal::status(std::string_view text) {
-  const std::string clean = printable(text);
+  const std::string clean = redact::printable(text);
   if (!err_tty_) return err_line(clean);
   if (out_tty_ && mid_line_) return;  // a status line would overwrite the streamed text
   std::string line = "\r\x1b[K";
@@ -258,7 +258,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   for (const auto& row : rows) {
     clean.emplace_back();
     for (std::size_t i = 0; i < row.size(); ++i) {
-      clean.back().push_back(printable(row[i]));
+      clean.back().push_back(redact::printable(row[i]));
       if (widths.size() <= i) widths.push_back(0);
       widths[i] = std::max(widths[i], columns(clean.back().back()));
     }
@@ -276,4 +276,4 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   return out;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::terminals {
 
 /// The exit statuses that README.md documents.
 enum exit_status : int {
@@ -140,4 +140,4 @@ class terminal {
 /// Formats a table: columns padded to their widest cell, two blanks between, cells made printable, no trailing blanks.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::terminals

@@ -6,21 +6,21 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::text {
 
 /// Returns the style of a server's state.
-look look_of_state(std::string_view state);
+terminals::look look_of_state(std::string_view state);
 
 /// Returns the memory of a server's processes, such as "12.5 MiB"; "" if unknown.
-std::string memory_of(const raw_json& server);
+std::string memory_of(const json::raw_json& server);
 
 /// Returns the last error of a server with its time before it; "" if it has none.
-std::string error_with_time(const raw_json& server);
+std::string error_with_time(const json::raw_json& server);
 
 /// Returns one row for each server of mcpbx/servers, with its last error below.
-fitted_table server_table(const raw_json& list);
+terminals::fitted_table server_table(const json::raw_json& list);
 
 /// Returns all that mcpbx/servers tells about one server: a row for each fact, without facts that are unknown.
-fitted_table server_facts(const raw_json& server);
+terminals::fitted_table server_facts(const json::raw_json& server);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::text

@@ -10,11 +10,11 @@
 #include <ctime>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::text {
 namespace {
 
-std::int64_t number_of(const raw_json& object, std::string_view key) {
-  return find_member(object, key).as_integer().value_or(0);
+std::int64_t number_of(const json::raw_json& object, std::string_view key) {
+  return json::find_member(object, key).as_integer().value_or(0);
 }
 
 // Calls `on_run` for each run and `on_message` for each of its messages.
@@ -73,15 +73,16 @@ void append_text(std::string& out, std::string_view text) {
   out += "\n\n";
 }
 
-void append_result(std::string& out, const raw_json& block) {
-  const bool failed = find_member(block, "isError").is_true();
-  out += "### " + std::string(failed ? "Error of " : "Result of ") + printable(member_text(block, "name")) + "\n\n";
-  const auto result = find_member(block, "result");
+void append_result(std::string& out, const json::raw_json& block) {
+  const bool failed = json::find_member(block, "isError").is_true();
+  out += "### " + std::string(failed ? "Error of " : "Result of ") +
+         redact::printable(json::member_text(block, "name")) + "\n\n";
+  const auto result = json::find_member(block, "result");
   std::string text;
   bool only_text = true;
-  for_each_element(find_member(result, "content"), [&](const raw_json& part) {
-    only_text = only_text && member_text(part, "type") == "text";
-    text += (text.empty() ? "" : "\n") + member_text(part, "text");
+  json::for_each_element(json::find_member(result, "content"), [&](const json::raw_json& part) {
+    only_text = only_text && json::member_text(part, "type") == "text";
+    text += (text.empty() ? "" : "\n") + json::member_text(part, "text");
     return true;
   });
   if (only_text && !text.empty())
@@ -90,42 +91,43 @@ void append_result(std::string& out, const raw_json& block) {
     append_fence(out, result.text(), "json");
 }
 
-void append_block(std::string& out, const raw_json& block) {
-  const std::string type = member_text(block, "type");
+void append_block(std::string& out, const json::raw_json& block) {
+  const std::string type = json::member_text(block, "type");
   if (type == "text" || type == "refusal") {
-    append_text(out, member_text(block, "text"));
+    append_text(out, json::member_text(block, "text"));
   } else if (type == "reasoning") {
     out += "### Thoughts\n\n";
-    append_text(out, member_text(block, "text"));
+    append_text(out, json::member_text(block, "text"));
   } else if (type == "tool_call") {
-    out += "### Call of " + printable(member_text(block, "name")) + "\n\n";
-    const auto arguments = find_member(block, "arguments");
-    append_fence(out, arguments ? std::string(arguments.text()) : member_text(block, "argumentsText"), "json");
+    out += "### Call of " + redact::printable(json::member_text(block, "name")) + "\n\n";
+    const auto arguments = json::find_member(block, "arguments");
+    append_fence(out, arguments ? std::string(arguments.text()) : json::member_text(block, "argumentsText"), "json");
   } else if (type == "tool_result") {
     append_result(out, block);
   } else if (type == "image") {
-    const std::string url = member_text(block, "url");
-    out += url.empty() ? "(a picture, " + member_text(block, "mimeType") + ")\n\n" : "![](" + url + ")\n\n";
+    const std::string url = json::member_text(block, "url");
+    out += url.empty() ? "(a picture, " + json::member_text(block, "mimeType") + ")\n\n" : "![](" + url + ")\n\n";
   } else if (type == "file") {
     out += "(a file";
     for (const std::string_view key : {"name", "mimeType", "url"})
-      if (const std::string text = member_text(block, key); !text.empty()) out += ", " + printable(text);
+      if (const std::string text = json::member_text(block, key); !text.empty()) out += ", " + redact::printable(text);
     out += ")\n\n";
   }
 }
 
 // Writes the members of an object except those in the list.
-void write_members(json_writer& w, const raw_json& object, std::initializer_list<std::string_view> without) {
-  if (auto open = raw_object::open(object))
-    open->for_each([&](std::string_view key, const raw_json& value) {
+void write_members(json::json_writer& w, const json::raw_json& object,
+                   std::initializer_list<std::string_view> without) {
+  if (auto open = json::raw_object::open(object))
+    open->for_each([&](std::string_view key, const json::raw_json& value) {
       if (std::ranges::find(without, key) == without.end()) w.member(key, value);
     });
 }
 
 // Appends a line with the type, the run if there is one, and the members of `object` except those in the list.
-void append_line(std::string& out, std::string_view type, std::string_view run, const raw_json& object,
+void append_line(std::string& out, std::string_view type, std::string_view run, const json::raw_json& object,
                  std::initializer_list<std::string_view> without = {}) {
-  json_writer w(out);
+  json::json_writer w(out);
   write_members(w.begin_object().member("type", type).filled("run", run), object, without);
   w.end_object();
   out += '\n';
@@ -133,14 +135,15 @@ void append_line(std::string& out, std::string_view type, std::string_view run, 
 
 }  // namespace
 
-styled marked(const std::string& line, const word_search& words) {
-  styled all("");
+terminals::styled marked(const std::string& line, const search::word_search& words) {
+  terminals::styled all("");
   std::size_t at = 0;
   for (const auto& [begin, end] : words.places(line)) {
-    all = all + styled(line.substr(at, begin - at)) + terminal::bold(line.substr(begin, end - begin));
+    all = all + terminals::styled(line.substr(at, begin - at)) +
+          terminals::terminal::bold(line.substr(begin, end - begin));
     at = end;
   }
-  return all + styled(line.substr(at));
+  return all + terminals::styled(line.substr(at));
 }
 
 std::string date_of(std::int64_t ms) {
@@ -154,35 +157,35 @@ std::string date_of(std::int64_t ms) {
 }
 
 std::string markdown_of(const session_export& s) {
-  const std::string title = member_text(s.head, "title"), id = member_text(s.head, "session");
+  const std::string title = json::member_text(s.head, "title"), id = json::member_text(s.head, "session");
   std::string out = "# " + (title.empty() ? id : title) + "\n\n";
   out += "Session `" + id + "`, " + date_of(number_of(s.head, "createdMs")) + " to " +
          date_of(number_of(s.head, "usedMs")) + " UTC.\n\n";
-  const raw_json* before = nullptr;
-  const auto close = [&](const raw_json* run) {
+  const json::raw_json* before = nullptr;
+  const auto close = [&](const json::raw_json* run) {
     if (!run) return;
-    const std::string reason = member_text(*run, "stopReason"), damage = member_text(*run, "damage");
-    const std::string part = member_text(*run, "partialText");
+    const std::string reason = json::member_text(*run, "stopReason"), damage = json::member_text(*run, "damage");
+    const std::string part = json::member_text(*run, "partialText");
     if (!part.empty()) {
-      out += "## Assistant (" + printable(member_text(*run, "model")) + "), broken off\n\n";
+      out += "## Assistant (" + redact::printable(json::member_text(*run, "model")) + "), broken off\n\n";
       append_text(out, part);
     }
-    if (!damage.empty()) out += "*Run " + member_text(*run, "run") + " cannot be read: " + damage + "*\n\n";
+    if (!damage.empty()) out += "*Run " + json::member_text(*run, "run") + " cannot be read: " + damage + "*\n\n";
     if (reason.empty()) out += "*This run is going on.*\n\n";
     if (!reason.empty() && reason != "final") out += "*This run ended: " + reason + ".*\n\n";
   };
   walk(
       s,
-      [&](const raw_json& run) {
+      [&](const json::raw_json& run) {
         close(before);
         before = &run;
       },
-      [&](const raw_json& run, const raw_json& message) {
-        const std::string role = member_text(message, "role");
+      [&](const json::raw_json& run, const json::raw_json& message) {
+        const std::string role = json::member_text(message, "role");
         if (role == "user") out += "## User\n\n";
-        if (role == "assistant") out += "## Assistant (" + printable(member_text(run, "model")) + ")\n\n";
+        if (role == "assistant") out += "## Assistant (" + redact::printable(json::member_text(run, "model")) + ")\n\n";
         if (role == "system") out += "## System\n\n";
-        for_each_element(find_member(message, "content"), [&](const raw_json& block) {
+        json::for_each_element(json::find_member(message, "content"), [&](const json::raw_json& block) {
           append_block(out, block);
           return true;
         });
@@ -196,19 +199,19 @@ std::string json_lines_of(const session_export& s) {
   std::string out;
   append_line(out, "session", "", s.head, {"messages", "runs", "from", "next", "total", "runCount"});
   walk(
-      s, [&](const raw_json& run) { append_line(out, "run", "", run); },
-      [&](const raw_json& run, const raw_json& message) {
-        append_line(out, "message", member_text(run, "run"), message);
+      s, [&](const json::raw_json& run) { append_line(out, "run", "", run); },
+      [&](const json::raw_json& run, const json::raw_json& message) {
+        append_line(out, "message", json::member_text(run, "run"), message);
       });
   return out;
 }
 
 std::string json_of(const session_export& s) {
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   write_members(w.begin_object(), s.head, {"messages", "runs", "from", "next", "total"});
   w.list("runs", s.runs).list("messages", s.messages).end_object();
   return out;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::text

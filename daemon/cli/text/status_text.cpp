@@ -13,36 +13,36 @@
 #include <cstdint>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::text {
 namespace {
 
-std::string value_text(const raw_json& value);
+std::string value_text(const json::raw_json& value);
 
-std::string members_of(const raw_json& object) {
+std::string members_of(const json::raw_json& object) {
   std::string all;
-  if (const auto opened = raw_object::open(object))
-    opened->for_each([&](std::string_view key, const raw_json& value) {
-      const bool nested = value.type() == raw_json::kind::object;
+  if (const auto opened = json::raw_object::open(object))
+    opened->for_each([&](std::string_view key, const json::raw_json& value) {
+      const bool nested = value.type() == json::raw_json::kind::object;
       all += (all.empty() ? "" : ", ") + std::string(key) + (nested ? " (" : " ") + value_text(value) +
              (nested ? ")" : "");
     });
   return all;
 }
 
-std::string elements_of(const raw_json& array) {
+std::string elements_of(const json::raw_json& array) {
   std::string all;
-  for_each_element(array, [&](const raw_json& element) {
+  json::for_each_element(array, [&](const json::raw_json& element) {
     all += (all.empty() ? "" : "; ") + value_text(element);
     return true;
   });
   return all;
 }
 
-std::string value_text(const raw_json& value) {
+std::string value_text(const json::raw_json& value) {
   const auto kind = value.type();
-  if (kind != raw_json::kind::object && kind != raw_json::kind::array)
+  if (kind != json::raw_json::kind::object && kind != json::raw_json::kind::array)
     return value.as_string().value_or(std::string(value.text()));
-  auto words = kind == raw_json::kind::object ? members_of(value) : elements_of(value);
+  auto words = kind == json::raw_json::kind::object ? members_of(value) : elements_of(value);
   return words.empty() ? "none" : words;
 }
 
@@ -67,11 +67,11 @@ std::string number_in_words(std::string_view key, std::int64_t value) {
   return std::to_string(value) + " " + words;
 }
 
-std::string fact_of(const raw_json& value) {
-  const auto members = raw_object::open(value);
+std::string fact_of(const json::raw_json& value) {
+  const auto members = json::raw_object::open(value);
   if (!members) return value_text(value);
   std::string all;
-  members->for_each([&](std::string_view key, const raw_json& member) {
+  members->for_each([&](std::string_view key, const json::raw_json& member) {
     std::string part;
     const bool nested = member.is_object() || member.is_array();
     if (const auto number = member.as_integer())
@@ -86,65 +86,68 @@ std::string fact_of(const raw_json& value) {
 }
 
 // Returns the object without one of its members.
-raw_json without(const raw_json& object, std::string_view left_out) {
+json::raw_json without(const json::raw_json& object, std::string_view left_out) {
   std::string json = "{";
-  if (const auto members = raw_object::open(object))
-    members->for_each([&](std::string_view key, const raw_json& value) {
+  if (const auto members = json::raw_object::open(object))
+    members->for_each([&](std::string_view key, const json::raw_json& value) {
       if (key == left_out) return;
-      json.append(json.size() > 1 ? "," : "").append(json_quoted(key)).append(":").append(value.text());
+      json.append(json.size() > 1 ? "," : "").append(json::json_quoted(key)).append(":").append(value.text());
     });
-  return raw_json::own(json + "}");
+  return json::raw_json::own(json + "}");
 }
 
 // Returns the problem of the journal with the time of its beginning.
-std::string trouble_of_store(const raw_json& store) {
-  const auto since = find_member(store, "sinceMs").as_integer();
-  return (since ? "not written since " + date_of(*since) + " UTC: " : "") + member_text(store, "problem");
+std::string trouble_of_store(const json::raw_json& store) {
+  const auto since = json::find_member(store, "sinceMs").as_integer();
+  return (since ? "not written since " + date_of(*since) + " UTC: " : "") + json::member_text(store, "problem");
 }
 
 }  // namespace
 
-fitted_table status_facts(const raw_json& status) {
-  fitted_table table({{""}, {""}});
+terminals::fitted_table status_facts(const json::raw_json& status) {
+  terminals::fitted_table table({{""}, {""}});
   table.wrap_last();
-  const auto add = [&](std::string what, std::string value, look how = look::plain) {
-    table.add({{fitted_table::cell(std::move(what), look::dim), {std::move(value), how}}});
+  const auto add = [&](std::string what, std::string value, terminals::look how = terminals::look::plain) {
+    table.add({{terminals::fitted_table::cell(std::move(what), terminals::look::dim), {std::move(value), how}}});
   };
-  const auto uptime = find_member(status, "uptimeMs").as_integer();
-  add("daemon", "version " + member_text(status, "version") + ", pid " +
-                    std::string(find_member(status, "pid").text()) +
+  const auto uptime = json::find_member(status, "uptimeMs").as_integer();
+  add("daemon", "version " + json::member_text(status, "version") + ", pid " +
+                    std::string(json::find_member(status, "pid").text()) +
                     (uptime ? ", for " + duration_in_words(*uptime) : ""));
   static constexpr std::array<std::string_view, 4> told{"version", "protocol", "pid", "uptimeMs"};
-  if (const auto members = raw_object::open(status))
-    members->for_each([&](std::string_view key, const raw_json& value) {
+  if (const auto members = json::raw_object::open(status))
+    members->for_each([&](std::string_view key, const json::raw_json& value) {
       if (std::ranges::find(told, key) != told.end()) return;
-      if (key == "store") return add("store", trouble_of_store(value), look::red);
+      if (key == "store") return add("store", trouble_of_store(value), terminals::look::red);
       add(spaced(key), key == "servers" ? fact_of(without(value, "faulty")) : fact_of(value));
       if (key != "servers") return;
-      for_each_element(find_member(value, "faulty"), [&](const raw_json& server) {
-        const std::string why = member_text(server, "lastError");
-        add("", member_text(server, "name") + ", " + member_text(server, "state") + (why.empty() ? "" : ": " + why),
-            look::red);
+      json::for_each_element(json::find_member(value, "faulty"), [&](const json::raw_json& server) {
+        const std::string why = json::member_text(server, "lastError");
+        add("",
+            json::member_text(server, "name") + ", " + json::member_text(server, "state") +
+                (why.empty() ? "" : ": " + why),
+            terminals::look::red);
         return true;
       });
     });
   return table;
 }
 
-std::vector<std::vector<std::string>> status_rows(const raw_json& status) {
+std::vector<std::vector<std::string>> status_rows(const json::raw_json& status) {
   std::vector<std::vector<std::string>> rows;
-  if (const auto object = raw_object::open(status))
-    object->for_each(
-        [&](std::string_view key, const raw_json& value) { rows.push_back({std::string(key), value_text(value)}); });
+  if (const auto object = json::raw_object::open(status))
+    object->for_each([&](std::string_view key, const json::raw_json& value) {
+      rows.push_back({std::string(key), value_text(value)});
+    });
   return rows;
 }
 
-std::string trouble_of(const raw_json& server) {
+std::string trouble_of(const json::raw_json& server) {
   std::string why = error_with_time(server);
-  const raw_json next = find_member(server, "nextTryMs");
+  const json::raw_json next = json::find_member(server, "nextTryMs");
   if (!why.empty() && next && !next.is_null() && next.text() != "-1")
     why += " (next try in " + std::string(next.text()) + " ms)";
   return std::string(cut_utf8(why, 160));
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::text

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::text {
 namespace {
 
 constexpr int deepest = 3;
@@ -22,81 +22,81 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
   return all;
 }
 
-std::string word_of(const raw_json& value) {
+std::string word_of(const json::raw_json& value) {
   return value.as_string().value_or(std::string(value.text()));
 }
 
 /// One tool's schema, with the definitions that its `$ref`s point to.
 class argument_rows {
  public:
-  argument_rows(const raw_json& root, fitted_table& table) : root_(root), table_(table) {}
+  argument_rows(const json::raw_json& root, terminals::fitted_table& table) : root_(root), table_(table) {}
 
-  void add_members(const raw_json& object, const std::string& prefix, int depth) {
-    const auto members = raw_object::open(find_member(object, "properties"));
+  void add_members(const json::raw_json& object, const std::string& prefix, int depth) {
+    const auto members = json::raw_object::open(json::find_member(object, "properties"));
     if (!members) return;
-    const raw_json required = find_member(object, "required");
-    members->for_each([&](std::string_view key, const raw_json& written) {
+    const json::raw_json required = json::find_member(object, "required");
+    members->for_each([&](std::string_view key, const json::raw_json& written) {
       if (++count_ > most_rows) return;
-      const raw_json schema = resolved(written, 0);
+      const json::raw_json schema = resolved(written, 0);
       bool needed = false;
-      for_each_element(required, [&](const raw_json& name) { return !(needed = name.as_string() == key); });
+      json::for_each_element(required, [&](const json::raw_json& name) { return !(needed = name.as_string() == key); });
       const std::string name = prefix + std::string(key);
-      table_.add({{{name, look::bold}, type_of(schema, 0), needed ? "yes" : "no", text_of(schema)}});
+      table_.add({{{name, terminals::look::bold}, type_of(schema, 0), needed ? "yes" : "no", text_of(schema)}});
       if (depth >= deepest) return;
       add_members(schema, name + ".", depth + 1);
-      add_members(resolved(find_member(schema, "items"), 0), name + "[].", depth + 1);
+      add_members(resolved(json::find_member(schema, "items"), 0), name + "[].", depth + 1);
     });
   }
   std::size_t omitted() const { return count_ > most_rows ? count_ - most_rows : 0; }
 
  private:
   // Follows `$ref` to a place in the same schema.
-  raw_json resolved(const raw_json& schema, int depth) const {
-    std::string path = member_text(schema, "$ref");
+  json::raw_json resolved(const json::raw_json& schema, int depth) const {
+    std::string path = json::member_text(schema, "$ref");
     if (path == "#") return root_;
     if (!path.starts_with("#/") || depth > deepest) return schema;
-    raw_json at = root_;
+    json::raw_json at = root_;
     for (std::size_t from = 2; from != 0;) {
       const auto slash = path.find('/', from);
-      at = find_member(at, path.substr(from, slash - from));
+      at = json::find_member(at, path.substr(from, slash - from));
       from = slash + 1;  // 0 behind the last step
     }
     return at ? resolved(at, depth + 1) : schema;
   }
 
-  std::string type_of(const raw_json& schema, int depth) const {
+  std::string type_of(const json::raw_json& schema, int depth) const {
     if (++schemas_ > most_schemas) return "any";
     std::vector<std::string> types;
     const auto add = [&](std::string type) {
       if (std::ranges::find(types, type) == types.end()) types.push_back(std::move(type));
     };
-    const raw_json type = find_member(schema, "type");
+    const json::raw_json type = json::find_member(schema, "type");
     if (const auto one = type.as_string()) add(named_type(*one, schema, depth));
-    for_each_element(type, [&](const raw_json& one) {
+    json::for_each_element(type, [&](const json::raw_json& one) {
       add(named_type(word_of(one), schema, depth));
       return true;
     });
     if (types.empty() && depth < deepest)
       for (const std::string_view choice : {"anyOf", "oneOf"})
-        for_each_element(find_member(schema, choice), [&](const raw_json& one) {
+        json::for_each_element(json::find_member(schema, choice), [&](const json::raw_json& one) {
           add(type_of(resolved(one, 0), depth + 1));
           return true;
         });
-    if (types.empty() && find_member(schema, "properties")) add("object");
+    if (types.empty() && json::find_member(schema, "properties")) add("object");
     if (types.empty()) add("any");
     return joined(types, " or ");
   }
 
-  std::string named_type(const std::string& type, const raw_json& schema, int depth) const {
-    const raw_json items = find_member(schema, "items");
+  std::string named_type(const std::string& type, const json::raw_json& schema, int depth) const {
+    const json::raw_json items = json::find_member(schema, "items");
     if (type != "array" || !items.is_object() || depth >= deepest) return type;
     return "array of " + type_of(resolved(items, 0), depth + 1);
   }
 
   // Returns the description, with further rules for values in parentheses.
-  std::string text_of(const raw_json& schema) const {
+  std::string text_of(const json::raw_json& schema) const {
     std::vector<std::string> rules, choices;
-    for_each_element(find_member(schema, "enum"), [&](const raw_json& value) {
+    json::for_each_element(json::find_member(schema, "enum"), [&](const json::raw_json& value) {
       choices.push_back(word_of(value));
       return true;
     });
@@ -115,20 +115,20 @@ class argument_rows {
                                                  {"maxLength", "at most ", " characters"},
                                                  {"maxItems", "at most ", " elements"}}};
     for (const auto& r : known)
-      if (const raw_json value = find_member(schema, r.key))
+      if (const json::raw_json value = json::find_member(schema, r.key))
         rules.push_back(std::string(r.before) + word_of(value) + std::string(r.after));
-    const std::string text = member_text(schema, "description");
+    const std::string text = json::member_text(schema, "description");
     if (rules.empty()) return text;
     return text + (text.empty() ? "" : " ") + "(" + joined(rules, "; ") + ")";
   }
 
-  raw_json root_;
-  fitted_table& table_;
+  json::raw_json root_;
+  terminals::fitted_table& table_;
   std::size_t count_ = 0;
   mutable std::size_t schemas_ = 0;  // looked at so far
 };
 
-std::string annotations_in_words(const raw_json& definition) {
+std::string annotations_in_words(const json::raw_json& definition) {
   struct hint {
     std::string_view key, yes, no;
   };
@@ -137,8 +137,8 @@ std::string annotations_in_words(const raw_json& definition) {
                                               {"idempotentHint", "repeatable", "not repeatable"},
                                               {"openWorldHint", "reaches the outside", "reaches nothing outside"}}};
   std::vector<std::string> words;
-  if (const auto members = raw_object::open(find_member(definition, "annotations")))
-    members->for_each([&](std::string_view key, const raw_json& value) {
+  if (const auto members = json::raw_object::open(json::find_member(definition, "annotations")))
+    members->for_each([&](std::string_view key, const json::raw_json& value) {
       if (key == "title") return;
       const auto* known = std::ranges::find(hints, key, &hint::key);
       if (known == hints.end() || (value.text() != "true" && value.text() != "false"))
@@ -151,51 +151,53 @@ std::string annotations_in_words(const raw_json& definition) {
 
 }  // namespace
 
-std::string summary_of(const raw_json& definition) {
-  const std::string text = member_text(definition, "description");
+std::string summary_of(const json::raw_json& definition) {
+  const std::string text = json::member_text(definition, "description");
   return text.substr(0, text.find('\n'));
 }
 
-std::vector<styled> tool_lines(const raw_json& list, std::size_t width, std::string_view mark) {
+std::vector<terminals::styled> tool_lines(const json::raw_json& list, std::size_t width, std::string_view mark) {
   std::vector<std::pair<std::string, std::string>> tools;
   std::size_t widest = 0;
-  for_each_element(list, [&](const raw_json& tool) {
-    tools.emplace_back(printable(member_text(tool, "name")), printable(summary_of(tool)));
-    if (const auto used = display_columns(tools.back().first); used <= width * 2 / 5) widest = std::max(widest, used);
+  json::for_each_element(list, [&](const json::raw_json& tool) {
+    tools.emplace_back(redact::printable(json::member_text(tool, "name")), redact::printable(summary_of(tool)));
+    if (const auto used = terminals::display_columns(tools.back().first); used <= width * 2 / 5)
+      widest = std::max(widest, used);
     return true;
   });
   const std::size_t begin = std::max<std::size_t>(widest + 2, 4), room = width > begin ? width - begin : 1;
-  std::vector<styled> lines;
+  std::vector<terminals::styled> lines;
   for (auto& [name, text] : tools) {
-    const auto used = display_columns(name);
+    const auto used = terminals::display_columns(name);
     const bool below = used > widest;
-    text = cut_columns(text, room, mark);
-    styled line(look::bold, std::move(name));
-    if (below) lines.push_back(std::exchange(line, styled("")));
+    text = terminals::cut_columns(text, room, mark);
+    terminals::styled line(terminals::look::bold, std::move(name));
+    if (below) lines.push_back(std::exchange(line, terminals::styled("")));
     if (!text.empty()) line = line + std::string(begin - (below ? 0 : used), ' ') + text;
     if (!below || !text.empty()) lines.push_back(std::move(line));
   }
   return lines;
 }
 
-fitted_table tool_facts(const raw_json& definition, const std::string& server) {
-  fitted_table table({{""}, {""}});
+terminals::fitted_table tool_facts(const json::raw_json& definition, const std::string& server) {
+  terminals::fitted_table table({{""}, {""}});
   table.wrap_last();
-  const auto add = [&](const char* what, std::string value, look how = look::plain) {
-    if (!value.empty()) table.add({{fitted_table::cell(what, look::dim), {std::move(value), how}}});
+  const auto add = [&](const char* what, std::string value, terminals::look how = terminals::look::plain) {
+    if (!value.empty())
+      table.add({{terminals::fitted_table::cell(what, terminals::look::dim), {std::move(value), how}}});
   };
-  const raw_json annotations = find_member(definition, "annotations");
-  const std::string title = member_text(definition, "title");
-  add("name", member_text(definition, "name"), look::bold);
+  const json::raw_json annotations = json::find_member(definition, "annotations");
+  const std::string title = json::member_text(definition, "title");
+  add("name", json::member_text(definition, "name"), terminals::look::bold);
   add("server", server);
-  add("title", title.empty() ? member_text(annotations, "title") : title);
-  add("description", member_text(definition, "description"));
+  add("title", title.empty() ? json::member_text(annotations, "title") : title);
+  add("description", json::member_text(definition, "description"));
   add("annotations", annotations_in_words(definition));
   return table;
 }
 
-fitted_table argument_table(const raw_json& schema) {
-  fitted_table table({{"ARGUMENT"}, {"TYPE"}, {"REQUIRED"}, {"DESCRIPTION"}});
+terminals::fitted_table argument_table(const json::raw_json& schema) {
+  terminals::fitted_table table({{"ARGUMENT"}, {"TYPE"}, {"REQUIRED"}, {"DESCRIPTION"}});
   table.wrap_last();
   argument_rows rows(schema, table);
   rows.add_members(schema, "", 1);
@@ -203,4 +205,4 @@ fitted_table argument_table(const raw_json& schema) {
   return table;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::text

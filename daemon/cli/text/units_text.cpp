@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::text {
 
 std::string bytes_in_words(std::int64_t bytes) {
   if (bytes < 1024) return std::to_string(bytes) + " bytes";
@@ -27,4 +27,4 @@ std::string duration_in_words(std::int64_t ms) {
   return std::to_string(seconds) + " s";
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::text

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 // Wait for the first byte of piped input. Programs that are started by others often inherit a pipe that nobody writes
@@ -27,7 +27,7 @@ result<std::string> piped_input(const context& c, const ask_options& o) {
   // Something else takes standard input, or there is no question that it could belong to.
   if (o.no_input || (o.text.empty() && !o.editor) || o.text == "-" || o.schema == "-" || o.client_tools == "-")
     return {};
-  auto input = o.input_follows ? read_stdin() : read_piped_input(most_attached, input_patience);
+  auto input = o.input_follows ? input::read_stdin() : input::read_piped_input(input::most_attached, input_patience);
   if (!input && input.error().code == errc::timed_out) {
     c.screen->err_line(
         "mcpbx: nothing came on standard input within " + std::to_string(input_patience.count()) +
@@ -35,7 +35,7 @@ result<std::string> piped_input(const context& c, const ask_options& o) {
     return {};
   }
   if (!input && input.error().code == errc::limit)
-    return fail(errc::invalid_argument, "standard input holds more than " + std::to_string(most_attached >> 20) +
+    return fail(errc::invalid_argument, "standard input holds more than " + std::to_string(input::most_attached >> 20) +
                                             " MiB; give less of it, or --no-input to ask without it");
   if (input && input->find_first_not_of(" \t\r\n") == std::string::npos) return {};
   return input;
@@ -74,21 +74,21 @@ result<ask_parts> read_ask_parts(const context& c, const ask_options& o, const s
   const auto input = piped_input(c, o);
   if (!input) return std::unexpected(input.error());
   if (!o.files.empty() || !input->empty()) {
-    auto message = message_with_files(question, *input, o.files);
+    auto message = input::message_with_files(question, *input, o.files);
     if (!message) return std::unexpected(message.error());
     p.message = std::move(*message);
   }
   if (!o.schema.empty()) {
-    const auto schema = json_or_file(o.schema, "--schema");
+    const auto schema = input::json_or_file(o.schema, "--schema");
     if (!schema) return std::unexpected(schema.error());
     if (!schema->is_object())
       return fail(errc::invalid_argument, R"(--schema: expected a JSON Schema, such as {"type":"object"})");
-    p.schema = one_line(*schema);
+    p.schema = input::one_line(*schema);
   }
   if (!o.client_tools.empty()) {
-    const auto definitions = read_json(o.client_tools, "--client-tools");
+    const auto definitions = input::read_json(o.client_tools, "--client-tools");
     if (!definitions) return std::unexpected(definitions.error());
-    auto line = client_tools_of(*definitions);
+    auto line = input::client_tools_of(*definitions);
     if (!line) return std::unexpected(line.error());
     p.client_tools = std::move(*line);
   }
@@ -96,9 +96,9 @@ result<ask_parts> read_ask_parts(const context& c, const ask_options& o, const s
 }
 
 std::string ask_params(const context& c, const ask_options& o, const std::string& question, const ask_parts& more,
-                       std::optional<input_mode> input) {
+                       std::optional<terminals::input_mode> input) {
   std::string p;
-  json_writer w(p);
+  json::json_writer w(p);
   w.begin_object().member("stream", !o.no_stream).filled("run", o.run).set("detach", o.detach).set("dryRun", o.dry_run);
   w.set("answers", !o.detach && (asks_person(c) || input));
   if (!more.message.empty())
@@ -116,10 +116,10 @@ std::string ask_params(const context& c, const ask_options& o, const std::string
     w.key("prompt").begin_object().member("name", o.prompt).key("arguments").token(more.prompt_arguments).end_object();
   if (!o.resources.empty()) w.list("resources", o.resources);
   if (const auto globs = split_globs(o.globs); !globs.empty()) w.list("tools", globs);
-  append_trace_meta(w, caller_trace());
+  trace::append_trace_meta(w, caller_trace());
   if (o.max_rounds >= 0) w.key("limits").begin_object().member("maxRounds", o.max_rounds).end_object();
   w.end_object();
   return p;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 
 /// Members of the request that come from options and files.
 struct ask_parts {
@@ -30,6 +30,6 @@ result<ask_parts> read_ask_parts(const context& c, const ask_options& o, const s
 
 /// Writes the params of mcpbx/chat. `input`: how questions of tool servers are answered, if they are.
 std::string ask_params(const context& c, const ask_options& o, const std::string& question, const ask_parts& more,
-                       std::optional<input_mode> input);
+                       std::optional<terminals::input_mode> input);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

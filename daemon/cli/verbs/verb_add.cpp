@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 struct add_options {
@@ -26,7 +26,7 @@ struct add_options {
   std::vector<std::string> words, env, headers;
   std::string cwd, env_file;
   bool lazy = false;
-  write_wish wish;
+  config::write_wish wish;
 };
 
 bool is_address(std::string_view word) {
@@ -37,7 +37,7 @@ using pairs = std::vector<std::pair<std::string, std::string>>;
 
 /// Splits each text at its first `mark`. The error never shows the text, which may be a secret.
 result<pairs> split_all(const std::vector<std::string>& texts, char mark, std::string_view option,
-                        const conf::form& name_form, std::string_view form) {
+                        const conf::model::form& name_form, std::string_view form) {
   pairs out;
   for (const auto& text : texts) {
     const auto cut = text.find(mark);
@@ -52,11 +52,11 @@ result<pairs> split_all(const std::vector<std::string>& texts, char mark, std::s
   return out;
 }
 
-result<conf::entry_words> entry_words_of(const add_options& o) {
-  conf::entry_words entry;
-  auto env = split_all(o.env, '=', "--env", conf::forms::env_name, "NAME=VALUE");
+result<conf::edit::entry_words> entry_words_of(const add_options& o) {
+  conf::edit::entry_words entry;
+  auto env = split_all(o.env, '=', "--env", conf::model::forms::env_name, "NAME=VALUE");
   if (!env) return std::unexpected(env.error());
-  auto headers = split_all(o.headers, ':', "--header", conf::forms::header_name, "\"NAME: VALUE\"");
+  auto headers = split_all(o.headers, ':', "--header", conf::model::forms::header_name, "\"NAME: VALUE\"");
   if (!headers) return std::unexpected(headers.error());
   const bool address = is_address(o.words.front());
   if (const auto scheme = o.words.front().find("://"); !address && scheme != std::string::npos)
@@ -92,20 +92,20 @@ result<conf::entry_words> entry_words_of(const add_options& o) {
 int add(context& c, const add_options& o) {
   const auto words = entry_words_of(o);
   if (!words) return explain(c, words.error());
-  const auto place = find_config_place(c, conf::environment_for_places());
+  const auto place = config::find_config_place(c, conf::environment_for_places());
   if (!place) return explain(c, place.error());
   const auto file = place->file_of(o.name);
-  for (const auto& other : files_with(*place, o.name))
+  for (const auto& other : config::files_with(*place, o.name))
     if (other != file) {
       c.screen->error(shell_word(o.name) + " is in " + other.native() +
                       " already: change it there (`mcpbx edit`), or choose another name");
-      return usage;
+      return terminals::usage;
     }
   if (place->read.empty())
     c.screen->err_line(
         "mcpbx: this is your first server; the bundled toolbox, which holds without any configuration, "
         "ends with it (`mcpbx add toolbox -- mcpbx-toolbox` brings it back)");
-  return write_entries(c, *place, {{o.name, conf::entry_json(*words)}}, o.wish);
+  return config::write_entries(c, *place, {{o.name, conf::edit::entry_json(*words)}}, o.wish);
 }
 
 verb_action declare_add(CLI::App& page) {
@@ -126,7 +126,7 @@ verb_action declare_add(CLI::App& page) {
       ->allow_extra_args(false);
   page.add_option("--cwd", o->cwd, "the directory that the server runs in")->type_name("DIR");
   page.add_flag("--lazy", o->lazy, "start the server at its first use");
-  add_write_options(page, o->wish);
+  config::add_write_options(page, o->wish);
   return [o](context& c) { return add(c, *o); };
 }
 
@@ -152,4 +152,4 @@ Examples:
       .beside_wrong_words = "; write -- before a command that has options of its own"};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

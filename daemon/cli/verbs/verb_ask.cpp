@@ -27,27 +27,27 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 // Finds the session to continue and takes over its model unless one was named. Returns false and sets `status` on
 // failure.
-bool find_session(context& c, daemon_connection& link, ask_options& o, int& status) {
+bool find_session(context& c, link::daemon_connection& link, ask_options& o, int& status) {
   if (o.latest) o.session = session_of_place(link);
   if (o.session.empty()) {
     // A daemon that keeps no sessions says so itself.
-    if (!call_or_explain(c, link, "mcpbx/sessions/list", json_object("limit", 1), status)) return false;
+    if (!call_or_explain(c, link, "mcpbx/sessions/list", json::json_object("limit", 1), status)) return false;
     c.screen->error(
         "nothing was asked yet at this terminal or in this folder; `mcpbx sessions` lists all sessions, -s ID "
         "goes on with one, and `mcpbx ask` without -c begins one");
-    status = no_such;
+    status = terminals::no_such;
     return false;
   }
   const auto got =
-      call_or_explain(c, link, "mcpbx/sessions/get", json_object("session", o.session, "limit", 0), status);
+      call_or_explain(c, link, "mcpbx/sessions/get", json::json_object("session", o.session, "limit", 0), status);
   if (!got) return false;
-  o.session = member_text(*got, "session");
-  if (o.model.empty()) o.model = member_text(*got, "model");
+  o.session = json::member_text(*got, "session");
+  if (o.model.empty()) o.model = json::member_text(*got, "model");
   return true;
 }
 
@@ -70,17 +70,17 @@ std::string contradiction(const context& c, const ask_options& o) {
 
 // Continues a run that handed calls to its caller, with their results.
 int go_on(context& c, const ask_options& o) {
-  const auto given = read_json(o.results, "--results");
-  const auto message = given ? results_message(*given) : std::unexpected(given.error());
+  const auto given = input::read_json(o.results, "--results");
+  const auto message = given ? input::results_message(*given) : std::unexpected(given.error());
   if (!message) {
     c.screen->error(message.error().message);
-    return usage;
+    return terminals::usage;
   }
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
   std::string params;
-  json_writer w(params);
+  json::json_writer w(params);
   w.begin_object().member("run", o.run).member("stream", !o.no_stream).set("answers", asks_person(c));
   w.key("messages").begin_array().token(*message).end_array().end_object();
   const auto end = follow_run(c, made->link, "mcpbx/chat", params,
@@ -90,49 +90,49 @@ int go_on(context& c, const ask_options& o) {
 }
 
 // Shows how the run would begin.
-int show_beginning(context& c, daemon_connection& link, const std::string& params) {
+int show_beginning(context& c, link::daemon_connection& link, const std::string& params) {
   int status = 0;
   const auto told = call_or_explain(c, link, "mcpbx/chat", params, status);
   if (!told) return status;
   // An older daemon does not know the member, and has answered the question.
-  if (!find_member(*told, "dryRun").is_true()) {
+  if (!json::find_member(*told, "dryRun").is_true()) {
     c.screen->error(
         "the daemon is too old for --dry-run, and has answered the question; `mcpbx stop` lets the next command start "
         "a new one");
-    return no_answer;
+    return terminals::no_answer;
   }
   if (c.json)
     c.screen->out_json(told->text());
   else
-    show(*c.screen, beginning_table(*told));
-  return done;
+    terminals::show(*c.screen, beginning_table(*told));
+  return terminals::done;
 }
 
 // Starts a detached run. The daemon answers as soon as the start is recorded.
-int start_detached(context& c, daemon_connection& link, const std::string& params) {
+int start_detached(context& c, link::daemon_connection& link, const std::string& params) {
   const auto begun = link.call("mcpbx/chat", params, {}, [&](std::int64_t request) {
-    (void)link.notify("notifications/cancelled", json_object("requestId", request));
+    (void)link.notify("notifications/cancelled", json::json_object("requestId", request));
   });
   if (!begun) return explain(c, begun.error());
-  if (begun->error) return interrupted() ? static_cast<int>(interrupted_exit) : explain(c, *begun);
-  const auto run = member_text(begun->result, "run");
+  if (begun->error) return link::interrupted() ? static_cast<int>(terminals::interrupted_exit) : explain(c, *begun);
+  const auto run = json::member_text(begun->result, "run");
   const auto word = run_operand(run);
   // A name means one run: the daemon takes this request as a repetition of the one that began the run.
-  if (find_member(begun->result, "ended").is_true()) {
+  if (json::find_member(begun->result, "ended").is_true()) {
     c.screen->error("nothing was started, because the run " + shell_word(run) +
                     " had the same question and has ended; `mcpbx attach " + word +
                     "` shows its end, and another --run NAME asks anew");
-    return usage;
+    return terminals::usage;
   }
-  note_session(member_text(begun->result, "session"));
+  note_session(json::member_text(begun->result, "session"));
   if (c.json) {
     c.screen->out_json(begun->result.text());
-    return done;
+    return terminals::done;
   }
   c.screen->out(run + "\n");
   c.screen->err_line("mcpbx: the run goes on by itself; `mcpbx attach " + word + "` follows it, `mcpbx cancel " + word +
                      "` ends it");
-  return done;
+  return terminals::done;
 }
 
 verb_action declare_ask(CLI::App& page) {
@@ -148,7 +148,7 @@ verb_action declare_ask(CLI::App& page) {
   return [o](context& c) {
     if (o->session.empty() || !o->latest) return ask(c, *o);
     c.screen->error("write -s ID or -c, not both");
-    return static_cast<int>(usage);
+    return static_cast<int>(terminals::usage);
   };
 }
 
@@ -158,36 +158,37 @@ int ask(context& c, const ask_options& given) {
   ask_options o = given;
   if (const auto wrong = contradiction(c, o); !wrong.empty()) {
     c.screen->error(wrong);
-    return usage;
+    return terminals::usage;
   }
   if (!o.results.empty()) return go_on(c, o);
-  const auto arguments = prompt_arguments(o.prompt.empty() ? std::vector<std::string>() : take_prompt_arguments(o));
+  const auto arguments =
+      input::prompt_arguments(o.prompt.empty() ? std::vector<std::string>() : take_prompt_arguments(o));
   if (!arguments) {
     c.screen->error(arguments.error().message);
-    return usage;
+    return terminals::usage;
   }
   std::string question = o.text;
   if (question == "-") {
-    auto in = read_stdin();
+    auto in = input::read_stdin();
     if (!in) return explain(c, in.error());
     question = std::move(*in);
   }
   if (o.editor) {
-    auto written = text_of_editor(question);
+    auto written = input::text_of_editor(question);
     if (!written) {
       c.screen->error(written.error().message);
-      return usage;
+      return terminals::usage;
     }
     question = std::move(*written);
     if (question.find_first_not_of(" \t\r\n") == std::string::npos) {
       c.screen->error("the text is empty, so nothing was asked");
-      return usage;
+      return terminals::usage;
     }
   }
   const bool begun = o.resumed || !o.prompt.empty();  // something else is the question
   if (question.find_first_not_of(" \t\r\n") == std::string::npos && !(begun && o.text.empty())) {
     c.screen->error("there is no question; write it behind `ask`, or `-` to read it from standard input");
-    return usage;
+    return terminals::usage;
   }
   const auto input = chosen_input(c, o.input);
   if (!input) return explain(c, input.error());
@@ -195,20 +196,20 @@ int ask(context& c, const ask_options& given) {
   if (read) read->prompt_arguments = *arguments;
   if (!read) {
     c.screen->error(read.error().message);
-    return usage;
+    return terminals::usage;
   }
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
-  catch_interrupts();
+  link::catch_interrupts();
   wait_for_servers(c, *made);
-  if (interrupted()) return interrupted_exit;
+  if (link::interrupted()) return terminals::interrupted_exit;
   if ((o.latest || !o.session.empty()) && !find_session(c, made->link, o, status)) return status;
   const std::string params = ask_params(c, o, question, *read, *input);
   if (o.dry_run) return show_beginning(c, made->link, params);
   // Only an MCP client is asked about what the run begins with.
   if (*input && !o.detach && (!o.prompt.empty() || !o.resources.empty()))
-    if (auto ready = initialize(made->link, MCPBX_VERSION, answerable(*input)); !ready)
+    if (auto ready = link::initialize(made->link, MCPBX_VERSION, answerable(*input)); !ready)
       return explain(c, ready.error());
   if (o.detach) return start_detached(c, made->link, params);
   const auto end = follow_run(c, made->link, "mcpbx/chat", params,
@@ -236,12 +237,12 @@ void add_question_options(CLI::App& page, ask_options& o, const std::string& usu
   page.add_option("-p,--profile", o.profile, "a configured profile: model, tools and settings")->type_name("NAME");
   page.add_option("--system", o.system, "the system prompt")->type_name("TEXT");
   page.add_option("--tools", o.globs, "only tools that match one of these patterns")->type_name("GLOB[,GLOB]");
-  const auto& rounds = conf::find_loop_number("maxRounds");
+  const auto& rounds = conf::loop::find_loop_number("maxRounds");
   page.add_option("--max-rounds", o.max_rounds,
                   "how many model calls may use tools, " + std::to_string(rounds.low) + " to " +
                       std::to_string(rounds.high) + " (10)")
       ->type_name("N")
-      ->check(whole_number(rounds.low, rounds.high));
+      ->check(input::whole_number(rounds.low, rounds.high));
   page.add_option("--status", o.status, "status lines: names, model (a model writes them) or off\n(names)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"off", "names", "model"}).description(""));
@@ -325,4 +326,4 @@ Examples:
       .declare = declare_ask};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -9,7 +9,7 @@ namespace CLI {
 class App;
 }
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 
 struct ask_options {
   std::string text, model, profile, system, status, approve, input;
@@ -44,4 +44,4 @@ void add_question_options(CLI::App& page, ask_options& o, const std::string& usu
 /// Asks the question. Returns the exit status.
 int ask(context& c, const ask_options& o);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

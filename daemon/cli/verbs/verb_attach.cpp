@@ -13,7 +13,7 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 struct attach_options {
@@ -22,12 +22,12 @@ struct attach_options {
 };
 
 int attach(context& c, const std::string& run, std::int64_t after) {
-  c.screen->helped_by(std::string(runs_are_in));
+  c.screen->helped_by(std::string(terminals::runs_are_in));
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
   std::string params;
-  json_writer w(params);
+  json::json_writer w(params);
   w.begin_object().member("run", run);
   if (after > 0) w.member("after", after);
   w.set("answers", asks_person(c));
@@ -49,7 +49,7 @@ verb_action declare_attach(CLI::App& page) {
   page.add_option("RUN", o->run, "the run's name")->required()->type_name("");
   page.add_option("--after", o->after, "only what came behind this event (its `seq`)")
       ->type_name("N")
-      ->check(whole_number(0));
+      ->check(input::whole_number(0));
   return [o](context& c) { return attach(c, o->run, o->after); };
 }
 
@@ -71,4 +71,4 @@ Examples:
       .declare = declare_attach};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -24,7 +24,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 constexpr std::array<std::string_view, 3> auth_actions{"login", "status", "logout"};
@@ -38,7 +38,7 @@ struct auth_options {
 // Returns the params that tell which login is meant.
 std::string target(const auth_options& o, const std::string& address = {}) {
   std::string json;
-  json_writer(json)
+  json::json_writer(json)
       .begin_object()
       .member("server", o.server)
       .filled("principal", o.principal)
@@ -52,7 +52,7 @@ bool open_in_browser(const std::string& address) {
   const char* const own = std::getenv("BROWSER");
   const auto set = [](const char* name) { return std::getenv(name) != nullptr && *std::getenv(name) != '\0'; };
   if (own == nullptr && !set("DISPLAY") && !set("WAYLAND_DISPLAY")) return false;
-  return mcp::start_apart({own != nullptr && *own != '\0' ? own : "xdg-open", address}).has_value();
+  return mcp::process::start_apart({own != nullptr && *own != '\0' ? own : "xdg-open", address}).has_value();
 }
 
 // Reads what the person pastes, a line at a time, while the login waits.
@@ -63,7 +63,7 @@ class pasted_lines {
     for (;;) {
       if (auto line = take(); !line.empty()) return line;
       std::array<pollfd, 2> any{pollfd{daemon, POLLIN, 0}, pollfd{open_ ? STDIN_FILENO : -1, POLLIN, 0}};
-      if (!wait_ready(any) || any[0].revents != 0) return {};
+      if (!link::wait_ready(any) || any[0].revents != 0) return {};
       if (any[1].revents == 0) continue;
       std::array<char, 1024> bytes{};
       const ssize_t n = ::read(STDIN_FILENO, bytes.data(), bytes.size());
@@ -100,19 +100,19 @@ void hand_in(context& c, const auth_options& o, const std::string& address) {
 }
 
 std::string for_whom(const auth_options& o) {
-  return o.principal.empty() ? "" : " for " + quoted_name(o.principal);
+  return o.principal.empty() ? "" : " for " + terminals::quoted_name(o.principal);
 }
 
-void show_invitation(context& c, const auth_options& o, const raw_json& invitation) {
+void show_invitation(context& c, const auth_options& o, const json::raw_json& invitation) {
   const auto width = c.screen->err_width();
   const auto row = [&](std::string_view head, const std::string& text) {
-    if (!text.empty()) c.screen->err_line(std::string(trimmed(framed(head, text, width))));
+    if (!text.empty()) c.screen->err_line(std::string(trimmed(terminals::framed(head, text, width))));
   };
-  c.screen->err_line(c.screen->bold("login to server " + quoted_name(o.server) + for_whom(o)));
-  row("  authorized by: ", member_text(invitation, "issuer"));
-  row("  for:           ", member_text(invitation, "resource"));
+  c.screen->err_line(c.screen->bold("login to server " + terminals::quoted_name(o.server) + for_whom(o)));
+  row("  authorized by: ", json::member_text(invitation, "issuer"));
+  row("  for:           ", json::member_text(invitation, "resource"));
   std::string scopes;
-  for_each_element(find_member(invitation, "scopes"), [&](const raw_json& s) {
+  json::for_each_element(json::find_member(invitation, "scopes"), [&](const json::raw_json& s) {
     scopes += (scopes.empty() ? "" : " ") + s.as_string().value_or("");
     return true;
   });
@@ -121,7 +121,7 @@ void show_invitation(context& c, const auth_options& o, const raw_json& invitati
 
 std::string outcome(const auth_options& o, std::string_view state) {
   std::string json;
-  json_writer(json)
+  json::json_writer(json)
       .begin_object()
       .member("server", o.server)
       .filled("principal", o.principal)
@@ -131,20 +131,20 @@ std::string outcome(const auth_options& o, std::string_view state) {
 }
 
 // Returns true for the row of the login that was asked for: the person's own if no caller was named.
-bool is_meant(const auth_options& o, const raw_json& row) {
-  const std::string whose = member_text(row, "principal");
-  return member_text(row, "server") == o.server &&
+bool is_meant(const auth_options& o, const json::raw_json& row) {
+  const std::string whose = json::member_text(row, "principal");
+  return json::member_text(row, "server") == o.server &&
          (o.principal.empty() ? whose.empty() || whose.starts_with("uid:") : whose == o.principal);
 }
 
-int log_in(context& c, daemon_connection& link, const auth_options& o) {
+int log_in(context& c, link::daemon_connection& link, const auth_options& o) {
   int status = 0;
   const auto invitation = call_or_explain(c, link, "mcpbx/auth/login", target(o), status);
   if (!invitation) return status;
-  if (const std::string address = member_text(*invitation, "address"); !address.empty()) {
+  if (const std::string address = json::member_text(*invitation, "address"); !address.empty()) {
     show_invitation(c, o, *invitation);
     // Everybody on this machine can read the command line of a browser.
-    const std::string once = member_text(*invitation, "openAddress");
+    const std::string once = json::member_text(*invitation, "openAddress");
     const bool opened = !o.no_browser && open_in_browser(once.empty() ? address : once);
     c.screen->err_line(opened ? "Your browser has been opened. If it shows nothing, open this address:"
                               : "Open this address in a browser:");
@@ -160,38 +160,38 @@ int log_in(context& c, daemon_connection& link, const auth_options& o) {
   }
   if (c.json) {
     c.screen->out_json(outcome(o, "logged_in"));
-    return done;
+    return terminals::done;
   }
-  c.screen->err_line("logged in to " + quoted_name(o.server) + for_whom(o));
+  c.screen->err_line("logged in to " + terminals::quoted_name(o.server) + for_whom(o));
   // Tokens that could not be written are gone with the daemon, which is to be known now.
   if (const auto report = link.call("mcpbx/auth/status", "{}", {}); report && !report->error)
-    for_each_element(find_member(report->result, "servers"), [&](const raw_json& row) {
-      const auto problem = member_text(row, "problem");
+    json::for_each_element(json::find_member(report->result, "servers"), [&](const json::raw_json& row) {
+      const auto problem = json::member_text(row, "problem");
       if (is_meant(o, row) && !problem.empty()) c.screen->err_line("but " + problem);
       return true;
     });
-  return done;
+  return terminals::done;
 }
 
-int log_out(context& c, daemon_connection& link, const auth_options& o) {
+int log_out(context& c, link::daemon_connection& link, const auth_options& o) {
   int status = 0;
   if (!call_or_explain(c, link, "mcpbx/auth/logout", target(o), status)) return status;
   if (c.json)
     c.screen->out_json(outcome(o, "none"));
   else
-    c.screen->err_line("logged out of " + quoted_name(o.server) + for_whom(o));
-  return done;
+    c.screen->err_line("logged out of " + terminals::quoted_name(o.server) + for_whom(o));
+  return terminals::done;
 }
 
-std::string state_words(const raw_json& row) {
-  const std::string state = member_text(row, "state");
+std::string state_words(const json::raw_json& row) {
+  const std::string state = json::member_text(row, "state");
   if (state == "logged_in") return "logged in";
   if (state == "under_way") return "login under way";
   if (state == "expired") return "has ended: log in again";
   return "not logged in";
 }
 
-int show_status(context& c, daemon_connection& link, const auth_options& o) {
+int show_status(context& c, link::daemon_connection& link, const auth_options& o) {
   int status = 0;
   const auto report = call_or_explain(c, link, "mcpbx/auth/status", "{}", status);
   if (!report) return status;
@@ -199,68 +199,68 @@ int show_status(context& c, daemon_connection& link, const auth_options& o) {
   std::string json = "[", problems;
   bool known = false, any_own = false;
   std::vector<std::string> names;
-  for_each_element(find_member(*report, "servers"), [&](const raw_json& row) {
-    const std::string name = member_text(row, "server");
+  json::for_each_element(json::find_member(*report, "servers"), [&](const json::raw_json& row) {
+    const std::string name = json::member_text(row, "server");
     names.push_back(name);
-    const std::string whose = member_text(row, "principal");
+    const std::string whose = json::member_text(row, "principal");
     if (!o.server.empty() && name != o.server) return true;
     known = true;
     if (!o.principal.empty() && whose != o.principal) return true;
     any_own = any_own || !whose.empty();
     json += (json.size() > 1 ? "," : "") + std::string(row.text());
-    const auto until = find_member(row, "expiresAtMs").as_integer();
-    std::string end = until ? date_of(*until) : std::string();
-    if (find_member(row, "renews").is_true()) end += end.empty() ? "renewed" : ", renewed";
+    const auto until = json::find_member(row, "expiresAtMs").as_integer();
+    std::string end = until ? text::date_of(*until) : std::string();
+    if (json::find_member(row, "renews").is_true()) end += end.empty() ? "renewed" : ", renewed";
     rows.push_back({name,
                     whose.empty()               ? "all"
                     : whose.starts_with("uid:") ? "you"
                                                 : whose,
-                    state_words(row), end, member_text(row, "issuer")});
-    if (const auto problem = member_text(row, "problem"); !problem.empty())
-      problems += (problem.starts_with("server " + quoted_name(name)) ? "" : name + ": ") + problem + "\n";
+                    state_words(row), end, json::member_text(row, "issuer")});
+    if (const auto problem = json::member_text(row, "problem"); !problem.empty())
+      problems += (problem.starts_with("server " + terminals::quoted_name(name)) ? "" : name + ": ") + problem + "\n";
     return true;
   });
   if (!o.server.empty() && !known) {
-    c.screen->error("there is no server " + quoted_name(o.server) + " with a url" +
+    c.screen->error("there is no server " + terminals::quoted_name(o.server) + " with a url" +
                     did_you_mean(o.server, std::vector<std::string_view>(names.begin(), names.end())) +
                     "; `mcpbx auth status` lists them");
-    return no_such;
+    return terminals::no_such;
   }
   if (c.json) {
     c.screen->out_json(json + "]");
-    return done;
+    return terminals::done;
   }
   if (rows.size() == 1 && !o.principal.empty()) {
-    c.screen->err_line("no login for " + quoted_name(o.principal) + " is known");
-    return done;
+    c.screen->err_line("no login for " + terminals::quoted_name(o.principal) + " is known");
+    return terminals::done;
   }
   if (rows.size() == 1) {
     c.screen->err_line("no server of the configuration has a url, so none can need a login");
-    return done;
+    return terminals::done;
   }
   // The column says nothing about entries that are all shared.
   if (!any_own)
     for (auto& row : rows) row.erase(row.begin() + 1);
-  c.screen->out(table(rows));
+  c.screen->out(terminals::table(rows));
   if (!problems.empty()) c.screen->out(problems);
-  const std::string protection = member_text(*report, "protection");
+  const std::string protection = json::member_text(*report, "protection");
   c.screen->err_line(protection == "none"
                          ? "the tokens are not encrypted: there is neither a Secret Service nor a systemd "
                            "credential mcpbx-credentials (the file is readable by you alone)"
                          : "the tokens are encrypted with a key of " +
                                std::string(protection == "systemd" ? "systemd" : "the Secret Service"));
-  return done;
+  return terminals::done;
 }
 
 int authorize(context& c, const auth_options& o) {
   if (std::ranges::find(auth_actions, o.action) == auth_actions.end()) {
     c.screen->error("`auth` knows no `" + o.action + "`" + did_you_mean(o.action, auth_actions) +
                     "; see `mcpbx auth --help`");
-    return usage;
+    return terminals::usage;
   }
   if (o.action != "status" && o.server.empty()) {
     c.screen->error("auth " + o.action + " needs the name of a server; `mcpbx auth status` lists those with a login");
-    return usage;
+    return terminals::usage;
   }
   int status = 0;
   auto made = connect_or_explain(c, true, status);
@@ -291,4 +291,4 @@ verb verb_auth() {
           .actions = auth_actions};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 constexpr std::string_view usual_tool = "toolbox__calculate", usual_arguments = R"({"expression":"6 * 7"})";
@@ -35,7 +35,7 @@ constexpr std::chrono::seconds phase_limit{60}, start_limit{60};
 
 struct bench_options {
   std::string tool = std::string(usual_tool);
-  given_arguments arguments;
+  input::given_arguments arguments;
   std::int64_t calls = 200;
   bool yes = false;
 };
@@ -51,7 +51,7 @@ double microseconds(std::chrono::nanoseconds t) {
 }
 
 // Measures one call after another, and then several at once. A few calls before warm both sides up.
-result<side> measure(line_peer& peer, const std::string& params, std::size_t calls) {
+result<side> measure(direct::line_peer& peer, const std::string& params, std::size_t calls) {
   const auto deadline = std::chrono::steady_clock::now() + phase_limit;
   if (auto warm = peer.repeat("tools/call", params, std::min<std::size_t>(calls, 10), 1, deadline); !warm)
     return std::unexpected(warm.error());
@@ -81,7 +81,7 @@ std::string time_text(double us) {
   return us < 1000 ? with_digits(us, us < 10 ? 1 : 0) + " µs" : with_digits(us / 1000, us < 10'000 ? 2 : 1) + " ms";
 }
 
-void write_side(json_writer& w, std::string_view key, const side& s) {
+void write_side(json::json_writer& w, std::string_view key, const side& s) {
   w.key(key).begin_object().member("calls", s.calls).key("p50Us").token(with_digits(s.p50, 1));
   w.key("p95Us").token(with_digits(s.p95, 1)).key("perSecond").token(with_digits(s.per_second, 0)).end_object();
 }
@@ -89,52 +89,53 @@ void write_side(json_writer& w, std::string_view key, const side& s) {
 // The tool as the daemon knows it.
 struct bench_subject {
   std::string name, server, own;
-  raw_json schema = {};
+  json::raw_json schema = {};
   bool reads_only = false;
 };
 
-result<bench_subject> find_subject(context& c, daemon_connection& link, const bench_options& o, int& status) {
+result<bench_subject> find_subject(context& c, link::daemon_connection& link, const bench_options& o, int& status) {
   std::string params;
-  json_writer(params).begin_object().member("tool", o.tool).end_object();
+  json::json_writer(params).begin_object().member("tool", o.tool).end_object();
   const auto why = call_or_explain(c, link, "mcpbx/why", params, status);
   if (!why) return std::unexpected(why.error());
-  if (member_text(*why, "outcome") != "offered") {
-    status = no_such;
-    const auto near = texts_of(*why, "near");
-    c.screen->error("the tool \"" + printable(o.tool) + "\" is not offered" +
-                    (near.empty() ? "" : " (near names: " + printable(cli::listed(near)) + ")") + "; `mcpbx why " +
-                    shell_word(o.tool) + "` tells the reason");
+  if (json::member_text(*why, "outcome") != "offered") {
+    status = terminals::no_such;
+    const auto near = link::texts_of(*why, "near");
+    c.screen->error("the tool \"" + redact::printable(o.tool) + "\" is not offered" +
+                    (near.empty() ? "" : " (near names: " + redact::printable(link::listed(near)) + ")") +
+                    "; `mcpbx why " + shell_word(o.tool) + "` tells the reason");
     return fail(errc::not_found, "");
   }
-  bench_subject s{member_text(*why, "name"), member_text(*why, "server"), member_text(*why, "own")};
+  bench_subject s{json::member_text(*why, "name"), json::member_text(*why, "server"), json::member_text(*why, "own")};
   params.clear();
-  json_writer(params).begin_object().member("name", s.name).end_object();
+  json::json_writer(params).begin_object().member("name", s.name).end_object();
   const auto listed = call_or_explain(c, link, "mcpbx/tools", params, status);
   if (!listed) return std::unexpected(listed.error());
-  for_each_element(find_member(*listed, "tools"), [&](const raw_json& tool) {
-    s.schema = find_member(tool, "inputSchema");
-    s.reads_only = find_member(find_member(tool, "annotations"), "readOnlyHint").is_true();
+  json::for_each_element(json::find_member(*listed, "tools"), [&](const json::raw_json& tool) {
+    s.schema = json::find_member(tool, "inputSchema");
+    s.reads_only = json::find_member(json::find_member(tool, "annotations"), "readOnlyHint").is_true();
     return false;
   });
   return s;
 }
 
 void show_sides(context& c, const bench_subject& s, const side& alone, const side& here) {
-  c.screen->out_line(terminal::bold(printable(s.name)) + styled(", " + std::to_string(here.calls) + " calls each"));
-  fitted_table rows({{""}, {"P50"}, {"P95"}, {"CALLS/S, " + std::to_string(at_once) + " AT ONCE"}});
+  c.screen->out_line(terminals::terminal::bold(redact::printable(s.name)) +
+                     terminals::styled(", " + std::to_string(here.calls) + " calls each"));
+  terminals::fitted_table rows({{""}, {"P50"}, {"P95"}, {"CALLS/S, " + std::to_string(at_once) + " AT ONCE"}});
   const auto row = [&](const char* name, const side& one) {
     rows.add({{name, time_text(one.p50), time_text(one.p95), with_digits(one.per_second, 0)}});
   };
   row("server alone", alone);
   row("through mcpbx", here);
   rows.add({{"difference", time_text(here.p50 - alone.p50), time_text(here.p95 - alone.p95), ""}});
-  show(*c.screen, rows);
+  terminals::show(*c.screen, rows);
 }
 
 int bench(context& c, const bench_options& o) {
   if (const auto early = o.arguments.check(); !early) {
     c.screen->error(early.error().message + "; see `mcpbx bench --help`");
-    return usage;
+    return terminals::usage;
   }
   int status = 0;
   auto made = connect_or_explain(c, true, status);
@@ -146,67 +147,70 @@ int bench(context& c, const bench_options& o) {
                                                                             : o.arguments.for_tool(subject->schema);
   if (!arguments) return explain(c, arguments.error());
   if (!subject->reads_only && !o.yes) {
-    c.screen->error("the tool " + printable(subject->name) + " does not say that it only reads, and bench calls it " +
-                    std::to_string(4 * o.calls + 20) + " times; add --yes if that does no harm");
-    return usage;
+    c.screen->error("the tool " + redact::printable(subject->name) +
+                    " does not say that it only reads, and bench calls it " + std::to_string(4 * o.calls + 20) +
+                    " times; add --yes if that does no harm");
+    return terminals::usage;
   }
   conf::file_options files;
   if (!c.place.config.empty()) files.flag = c.place.config;
   const auto loaded = conf::load_files(conf::environment_for_places(), files);
   const auto* entry = loaded.config.find_server(subject->server);
   if (entry == nullptr || !entry->command) {
-    c.screen->error(entry == nullptr ? "the tool server \"" + printable(subject->server) +
+    c.screen->error(entry == nullptr ? "the tool server \"" + redact::printable(subject->server) +
                                            "\" is not in the configuration that this command reads; give --config or "
                                            "MCPBX_CONFIG as for the daemon"
-                                     : "the tool server \"" + printable(subject->server) +
+                                     : "the tool server \"" + redact::printable(subject->server) +
                                            "\" has a url, so this command cannot start it alone; choose a tool of a "
                                            "server with a command");
-    return usage;
+    return terminals::usage;
   }
-  catch_interrupts();
+  link::catch_interrupts();
   const auto count = static_cast<std::size_t>(o.calls);
-  c.screen->status("measuring " + printable(subject->server) + " alone ...");
-  auto server = direct_server::start(*entry, std::min<std::chrono::milliseconds>(entry->start_timeout_ms, start_limit));
+  c.screen->status("measuring " + redact::printable(subject->server) + " alone ...");
+  auto server =
+      direct::direct_server::start(*entry, std::min<std::chrono::milliseconds>(entry->start_timeout_ms, start_limit));
   const auto alone = server ? measure((*server)->peer(), (*server)->call_params(subject->own, *arguments), count)
                             : std::unexpected(server.error());
   if (server) server->reset();  // ends it before the daemon's turn
   c.screen->status("measuring it through mcpbx ...");
   auto here = alone;
   if (alone) {
-    if (auto ready = initialize(made->link, MCPBX_VERSION); !ready) {
+    if (auto ready = link::initialize(made->link, MCPBX_VERSION); !ready) {
       c.screen->clear_status();
       return explain(c, ready.error());
     }
     const int fd = made->link.fd();
     ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
-    line_peer peer(fd, fd);
+    direct::line_peer peer(fd, fd);
     std::string params;
-    json_writer w(params);
+    json::json_writer w(params);
     w.begin_object().member("name", subject->name).key("arguments").token(*arguments).end_object();
     here = measure(peer, params, count);
   }
   c.screen->clear_status();
   if (!alone || !here) {
     const auto& why = alone ? here.error() : alone.error();
-    if (why.code == errc::cancelled) return interrupted_exit;
-    c.screen->error((alone ? "through mcpbx: " : "tool server \"" + printable(subject->server) + "\" alone: ") +
-                    printable(why.message) +
-                    (alone ? "" : "; `mcpbx doctor " + printable(shell_word(subject->server)) + "` tells more"));
-    return no_answer;
+    if (why.code == errc::cancelled) return terminals::interrupted_exit;
+    c.screen->error(
+        (alone ? "through mcpbx: " : "tool server \"" + redact::printable(subject->server) + "\" alone: ") +
+        redact::printable(why.message) +
+        (alone ? "" : "; `mcpbx doctor " + redact::printable(shell_word(subject->server)) + "` tells more"));
+    return terminals::no_answer;
   }
   if (!c.json) {
     show_sides(c, *subject, *alone, *here);
-    return done;
+    return terminals::done;
   }
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().members("tool", subject->name, "server", subject->server, "atOnce", at_once);
   write_side(w, "alone", *alone);
   write_side(w, "mcpbx", *here);
   w.key("difference").begin_object().key("p50Us").token(with_digits(here->p50 - alone->p50, 1));
   w.key("p95Us").token(with_digits(here->p95 - alone->p95, 1)).end_object().end_object();
   c.screen->out_json(json);
-  return done;
+  return terminals::done;
 }
 
 verb_action declare_bench(CLI::App& page) {
@@ -214,7 +218,7 @@ verb_action declare_bench(CLI::App& page) {
   page.add_option("TOOL", o->tool, "a tool of a server with a command (toolbox__calculate)")->type_name("");
   o->arguments.declare(page);
   page.add_option("--calls", o->calls, "calls of each measurement (200)")
-      ->check(whole_number(1, 100'000))
+      ->check(input::whole_number(1, 100'000))
       ->type_name("N");
   page.add_flag("--yes", o->yes, "call a tool that does not say that it only reads");
   return [o](context& c) { return bench(c, *o); };
@@ -239,4 +243,4 @@ Examples:
       .declare = declare_bench};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -22,31 +22,31 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 struct call_options {
   std::string name;
-  given_arguments arguments;
+  input::given_arguments arguments;
   std::string input;  ///< --input
 };
 
-void print_content(context& c, const raw_json& result) {
+void print_content(context& c, const json::raw_json& result) {
   bool any = false;
-  for_each_element(find_member(result, "content"), [&](const raw_json& block) {
-    c.screen->out(text_of_block(block));
+  json::for_each_element(json::find_member(result, "content"), [&](const json::raw_json& block) {
+    c.screen->out(text::text_of_block(block));
     any = true;
     return true;
   });
   if (any) return;
-  if (auto structured = find_member(result, "structuredContent")) c.screen->out_json(structured.text());
+  if (auto structured = json::find_member(result, "structuredContent")) c.screen->out_json(structured.text());
 }
 
-std::string no_such_tool(const std::string& name, const raw_json& similar) {
-  std::string text = "there is no tool `" + printable(cut_utf8(name, 128)) + "`";
+std::string no_such_tool(const std::string& name, const json::raw_json& similar) {
+  std::string text = "there is no tool `" + redact::printable(cut_utf8(name, 128)) + "`";
   std::string_view before = "; similar: ";
-  for_each_element(similar, [&](const raw_json& one) {
-    text += std::string(std::exchange(before, ", ")) + printable(one.as_string().value_or(""));
+  json::for_each_element(similar, [&](const json::raw_json& one) {
+    text += std::string(std::exchange(before, ", ")) + redact::printable(one.as_string().value_or(""));
     return true;
   });
   return text + "; `mcpbx tools` lists them all, `mcpbx servers` tells why a server's may be missing";
@@ -58,14 +58,16 @@ std::string arguments_of(const std::string& name) {
 
 // Returns the text of an error, with a command that helps. One of the tool server itself gets the server's name in
 // front; mcpbx's own errors name their cause.
-std::string error_text(const answer& a, const std::string& name, const std::string& server) {
+std::string error_text(const link::answer& a, const std::string& name, const std::string& server) {
   if (server.empty()) return a.error_message();
-  if (find_member(find_member(a.error, "data"), "cause"))
-    return with_command(a.error_message(), "`mcpbx servers " + shell_word(server) + "` tells about its server");
-  const auto code = find_member(a.error, "code").as_integer();
-  return with_own_command("the tool server \"" + server + "\" answered the call of " + name + " with an error" +
-                              (code ? " (" + std::to_string(*code) + ")" : "") + ": " + a.error_message(),
-                          arguments_of(name));
+  if (json::find_member(json::find_member(a.error, "data"), "cause"))
+    return terminals::with_command(a.error_message(),
+                                   "`mcpbx servers " + shell_word(server) + "` tells about its server");
+  const auto code = json::find_member(a.error, "code").as_integer();
+  return terminals::with_own_command("the tool server \"" + server + "\" answered the call of " + name +
+                                         " with an error" + (code ? " (" + std::to_string(*code) + ")" : "") + ": " +
+                                         a.error_message(),
+                                     arguments_of(name));
 }
 
 int call(context& c, const call_options& o) {
@@ -75,32 +77,32 @@ int call(context& c, const call_options& o) {
   // Wrong words are known without a daemon, so none is started for them.
   if (const auto early = o.arguments.check(); !early) {
     c.screen->error(early.error().message + "; see `mcpbx call --help`");
-    return usage;
+    return terminals::usage;
   }
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
-  daemon_connection& link = made->link;
-  if (auto ready = initialize(link, MCPBX_VERSION, answerable(*input)); !ready) return explain(c, ready.error());
-  const auto look_up = [&] { return link.call("mcpbx/tools", json_object("name", o.name)); };
+  link::daemon_connection& link = made->link;
+  if (auto ready = link::initialize(link, MCPBX_VERSION, answerable(*input)); !ready) return explain(c, ready.error());
+  const auto look_up = [&] { return link.call("mcpbx/tools", json::json_object("name", o.name)); };
   wait_for_servers(c, *made, [&] {
     const auto found = look_up();
-    return !found || found->error || find_member(found->result, "server");
+    return !found || found->error || json::find_member(found->result, "server");
   });
   auto listed = look_up();
   if (!listed) return explain(c, listed.error());
   if (listed->error) return explain(c, *listed);
-  raw_json definition;
-  for_each_element(find_member(listed->result, "tools"), [&](const raw_json& tool) {
+  json::raw_json definition;
+  json::for_each_element(json::find_member(listed->result, "tools"), [&](const json::raw_json& tool) {
     definition = tool;
     return false;
   });
-  auto arguments = o.arguments.for_tool(find_member(definition, "inputSchema"));
+  auto arguments = o.arguments.for_tool(json::find_member(definition, "inputSchema"));
   if (!arguments) return explain(c, arguments.error());
 
-  catch_interrupts();
+  link::catch_interrupts();
   const bool watch = c.screen->err_is_terminal() && !c.json;
   std::string params;
-  json_writer w(params);
+  json::json_writer w(params);
   w.begin_object().member("name", o.name).key("arguments").token(*arguments);
   if (const auto trace = caller_trace(); watch || !trace.empty()) {
     w.key("_meta").begin_object();
@@ -109,15 +111,15 @@ int call(context& c, const call_options& o) {
   }
   w.end_object();
   // No handler for Ctrl-C is needed: MCP does not answer a cancelled call, and closing the connection cancels it.
-  person_answers questions(c, link, input->value_or(input_mode::decline));
-  link.on_request([&](const mcp::message& request) { questions.take(request); });
+  person_answers questions(c, link, input->value_or(terminals::input_mode::decline));
+  link.on_request([&](const mcp::rpc::message& request) { questions.take(request); });
   auto got = link.call(
       "tools/call", params,
-      [&](std::string_view method, const raw_json& p) {
+      [&](std::string_view method, const json::raw_json& p) {
         questions.notified(method, p);
         if (!watch || method != "notifications/progress") return;
-        std::string line = member_text(p, "message");
-        if (line.empty()) line = "progress " + std::string(find_member(p, "progress").text());
+        std::string line = json::member_text(p, "message");
+        if (line.empty()) line = "progress " + std::string(json::find_member(p, "progress").text());
         c.screen->status(line);
       },
       {}, [&] { questions.answer(); });
@@ -125,27 +127,28 @@ int call(context& c, const call_options& o) {
   c.screen->clear_status();
   if (!got) return explain(c, got.error());
   if (got->error) {
-    if (const raw_json similar = find_member(find_member(got->error, "data"), "similar")) {
+    if (const json::raw_json similar = json::find_member(json::find_member(got->error, "data"), "similar")) {
       c.screen->error(no_such_tool(o.name, similar));
-      return no_such;
+      return terminals::no_such;
     }
-    c.screen->error(error_text(*got, o.name, member_text(listed->result, "server")));
+    c.screen->error(error_text(*got, o.name, json::member_text(listed->result, "server")));
     return status_of(*got);
   }
-  const bool is_error = find_member(got->result, "isError").is_true();
+  const bool is_error = json::find_member(got->result, "isError").is_true();
   if (c.json) {
     c.screen->out_json(got->result.text());
   } else if (is_error) {
     std::string why;
-    for_each_element(find_member(got->result, "content"), [&](const raw_json& block) {
-      why += (why.empty() ? "" : "\n") + member_text(block, "text");
+    json::for_each_element(json::find_member(got->result, "content"), [&](const json::raw_json& block) {
+      why += (why.empty() ? "" : "\n") + json::member_text(block, "text");
       return true;
     });
-    c.screen->error(with_own_command("the tool " + o.name + " returned an error: " + why, arguments_of(o.name)));
+    c.screen->error(
+        terminals::with_own_command("the tool " + o.name + " returned an error: " + why, arguments_of(o.name)));
   } else {
     print_content(c, got->result);
   }
-  return is_error ? no_answer : done;
+  return is_error ? terminals::no_answer : terminals::done;
 }
 
 verb_action declare_call(CLI::App& page) {
@@ -175,4 +178,4 @@ Examples:
       .declare = declare_call};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

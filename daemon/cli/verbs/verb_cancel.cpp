@@ -9,18 +9,18 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 int cancel(context& c, const std::string& run) {
-  c.screen->helped_by(std::string(runs_are_in));
+  c.screen->helped_by(std::string(terminals::runs_are_in));
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
-  const auto got = call_or_explain(c, made->link, "mcpbx/cancel", json_object("run", run), status);
+  const auto got = call_or_explain(c, made->link, "mcpbx/cancel", json::json_object("run", run), status);
   if (!got) return status;
   if (c.json) c.screen->out_json(got->text());
-  return done;
+  return terminals::done;
 }
 
 verb_action declare_cancel(CLI::App& page) {
@@ -39,4 +39,4 @@ verb verb_cancel() {
           .declare = declare_cancel};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -8,11 +8,11 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 struct chat_words {
-  chat_options options;
+  chat::chat_options options;
   std::string globs;
 };
 
@@ -29,11 +29,11 @@ verb_action declare_chat(CLI::App& page) {
   return [o](context& c) {
     if (!o->options.session.empty() && o->options.latest) {
       c.screen->error("write -s ID or -c, not both");
-      return static_cast<int>(usage);
+      return static_cast<int>(terminals::usage);
     }
     auto options = o->options;
     options.terms.tools = split_globs(o->globs);
-    return chat_at(c, options);
+    return chat::chat_at(c, options);
   };
 }
 
@@ -65,4 +65,4 @@ Examples:
       .declare = declare_chat};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

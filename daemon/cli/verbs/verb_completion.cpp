@@ -10,24 +10,24 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 verb_action declare_completion(CLI::App& page) {
   const auto shell = std::make_shared<std::string>();
   page.add_option("SHELL", *shell, "bash, zsh or fish")->required()->type_name("");
   return [shell](context& c) {
-    const auto script = completion_script(*shell);
+    const auto script = completion::completion_script(*shell);
     if (script.empty()) {
-      c.screen->error("there is no completion for `" + *shell + "`" + did_you_mean(*shell, completed_shells()) +
-                      "; write bash, zsh or fish");
-      return static_cast<int>(usage);
+      c.screen->error("there is no completion for `" + *shell + "`" +
+                      did_you_mean(*shell, completion::completed_shells()) + "; write bash, zsh or fish");
+      return static_cast<int>(terminals::usage);
     }
     if (c.json)
-      c.screen->out_json(json_object("shell", *shell, "script", script));
+      c.screen->out_json(json::json_object("shell", *shell, "script", script));
     else
       c.screen->out(script);
-    return static_cast<int>(done);
+    return static_cast<int>(terminals::done);
   };
 }
 
@@ -47,7 +47,7 @@ Examples:
   source <(mcpbx completion zsh)                                       in ~/.zshrc, behind compinit
   mcpbx completion fish > ~/.config/fish/completions/mcpbx.fish)",
       .declare = declare_completion,
-      .actions = completed_shells()};
+      .actions = completion::completed_shells()};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 conf::loaded_files load_here(const context& c) {
@@ -30,55 +30,62 @@ conf::loaded_files load_here(const context& c) {
 }
 
 /// Returns the answer of mcpbx/config made from the files, or sets `status` after telling their errors.
-result<raw_json> config_of_files(context& c, int& status) {
+result<json::raw_json> config_of_files(context& c, int& status) {
   const auto loaded = load_here(c);
   if (!loaded.ok()) {
-    c.screen->error(with_command("the configuration has errors:\n" + std::string(trimmed(loaded.error_text())),
-                                 "`mcpbx edit` opens it"));
-    status = usage;
+    c.screen->error(terminals::with_command(
+        "the configuration has errors:\n" + std::string(trimmed(loaded.error_text())), "`mcpbx edit` opens it"));
+    status = terminals::usage;
     return fail(errc::config, "");
   }
   std::vector<conf::source_text> texts;
   for (const auto& r : loaded.read) texts.push_back({r.path, r.text});
-  const auto view = raw_json::own(conf::config_view(texts, conf::environment_for_places()));
+  const auto view = json::raw_json::own(conf::show::config_view(texts, conf::environment_for_places()));
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().key("files").begin_array();
   for (const auto& t : texts) w.value(t.name);
   w.end_array();
-  w.member("config", find_member(view, "config")).member("origins", find_member(view, "origins"));
+  w.member("config", json::find_member(view, "config")).member("origins", json::find_member(view, "origins"));
   w.key("fromNextStart").begin_array().end_array().end_object();
-  return raw_json::own(json);
+  return json::raw_json::own(json);
 }
 
 /// Prints the document as JSON with comments, one value a line.
 class config_lines {
  public:
-  config_lines(const raw_json& told, bool origins) : waiting_(texts_of(told, "fromNextStart")), with_places_(origins) {
-    if (const auto opened = raw_object::open(find_member(told, "origins")))
-      opened->for_each([&](std::string_view path, const raw_json& origin) {
+  config_lines(const json::raw_json& told, bool origins)
+      : waiting_(link::texts_of(told, "fromNextStart")), with_places_(origins) {
+    if (const auto opened = json::raw_object::open(json::find_member(told, "origins")))
+      opened->for_each([&](std::string_view path, const json::raw_json& origin) {
         if (auto words = origin.as_string()) origins_.emplace(path, std::move(*words));
       });
-    object(find_member(told, "config"), "", "");
+    object(json::find_member(told, "config"), "", "");
     out_ += "\n";
   }
   const std::string& text() const { return out_; }
 
  private:
-  void object(const raw_json& value, const std::string& path, const std::string& margin) {
+  void object(const json::raw_json& value, const std::string& path, const std::string& margin) {
     out_ += '{';
     std::string note, comma;
-    const auto opened = raw_object::open(value);
+    const auto opened = json::raw_object::open(value);
     if (opened)
-      opened->for_each([&](std::string_view key, const raw_json& member) {
-        out_.append(comma).append(note).append("\n").append(margin).append("  ").append(json_quoted(key)).append(": ");
+      opened->for_each([&](std::string_view key, const json::raw_json& member) {
+        out_.append(comma)
+            .append(note)
+            .append("\n")
+            .append(margin)
+            .append("  ")
+            .append(json::json_quoted(key))
+            .append(": ");
         note.clear();
-        const auto inside = conf::member_path(path, key);
+        const auto inside = conf::documents::member_path(path, key);
         const auto origin = origins_.find(inside);
         if (member.is_object() && origin == origins_.end())
           object(member, inside, margin + "  ");
         else
-          out_ += visible_json(member.text());
+          out_ += redact::visible_json(member.text());
         if (origin != origins_.end()) note = note_of(inside, origin->second);
         comma = ",";
       });
@@ -92,7 +99,7 @@ class config_lines {
     if (with_places_ || origin == "default" || origin == "environment" || origin == "command line") words = origin;
     if (std::ranges::find(waiting_, path) != waiting_.end())
       words += std::string(words.empty() ? "" : "; ") + "from the daemon's next start";
-    return words.empty() ? "" : "  // " + visible(words);
+    return words.empty() ? "" : "  // " + redact::visible(words);
   }
 
   std::unordered_map<std::string, std::string> origins_;  // by path
@@ -102,13 +109,13 @@ class config_lines {
 };
 
 int show_config(context& c, bool origins) {
-  int status = done;
+  int status = terminals::done;
   std::string from = "the running daemon";
-  result<raw_json> told = fail(errc::unavailable, "");
-  place where = c.place;
+  result<json::raw_json> told = fail(errc::unavailable, "");
+  link::place where = c.place;
   where.standalone = false;
   if (c.place.config.empty() && !c.place.standalone)
-    if (auto made = connect(where, false)) {
+    if (auto made = link::connect(where, false)) {
       told = call_or_explain(c, made->link, "mcpbx/config", "{}", status);
       if (!told) return status;
     }
@@ -118,21 +125,21 @@ int show_config(context& c, bool origins) {
     told = config_of_files(c, status);
     if (!told) return status;
   }
-  const auto files = texts_of(*told, "files");
+  const auto files = link::texts_of(*told, "files");
   if (c.json) {
     std::string json;
-    json_writer w(json);
+    json::json_writer w(json);
     w.begin_object().member("from", from.starts_with("the files") ? "files" : "daemon");
-    w.member("files", find_member(*told, "files")).member("config", find_member(*told, "config"));
-    if (origins) w.member("origins", find_member(*told, "origins"));
-    w.member("fromNextStart", find_member(*told, "fromNextStart")).end_object();
+    w.member("files", json::find_member(*told, "files")).member("config", json::find_member(*told, "config"));
+    if (origins) w.member("origins", json::find_member(*told, "origins"));
+    w.member("fromNextStart", json::find_member(*told, "fromNextStart")).end_object();
     c.screen->out_json(json);
-    return done;
+    return terminals::done;
   }
   c.screen->err_line("mcpbx: as told by " + from + ": " +
-                     (files.empty() ? "there is no configuration file, the defaults hold" : listed(files)));
+                     (files.empty() ? "there is no configuration file, the defaults hold" : link::listed(files)));
   c.screen->out(config_lines(*told, origins).text());
-  return done;
+  return terminals::done;
 }
 
 int check_config(context& c) {
@@ -140,8 +147,8 @@ int check_config(context& c) {
   const auto& notices = loaded.config.notices;
   if (c.json) {
     std::string json;
-    json_writer w(json);
-    const auto list = [&](std::string_view key, const std::vector<conf::diagnostic>& findings) {
+    json::json_writer w(json);
+    const auto list = [&](std::string_view key, const std::vector<conf::documents::diagnostic>& findings) {
       w.key(key).begin_array();
       for (const auto& f : findings) {
         w.begin_object().member("file", f.file).member("line", f.line).member("column", f.column);
@@ -156,15 +163,15 @@ int check_config(context& c) {
     list("notices", notices);
     w.end_object();
     c.screen->out_json(json);
-    return loaded.ok() ? done : usage;
+    return loaded.ok() ? terminals::done : terminals::usage;
   }
-  c.screen->out(conf::listing(notices, "notice") + conf::listing(loaded.errors, "error"));
+  c.screen->out(conf::documents::listing(notices, "notice") + conf::documents::listing(loaded.errors, "error"));
   if (loaded.ok())
-    for (const auto& r : loaded.read) c.screen->out_line(printable(r.path) + ": ok");
+    for (const auto& r : loaded.read) c.screen->out_line(redact::printable(r.path) + ": ok");
   if (loaded.read.empty() && loaded.ok()) c.screen->out_line("no configuration file: the defaults hold");
   c.screen->out_line(counted(loaded.errors.size(), "error") + ", " + counted(notices.size(), "notice"));
   if (!loaded.ok()) c.screen->err_line("mcpbx: `mcpbx edit` opens the file");
-  return loaded.ok() ? done : usage;
+  return loaded.ok() ? terminals::done : terminals::usage;
 }
 
 int config_path(context& c) {
@@ -175,19 +182,19 @@ int config_path(context& c) {
   if (!files) return explain(c, files.error());
   if (c.json) {
     std::string json;
-    json_writer w(json);
+    json::json_writer w(json);
     w.begin_array();
     for (const auto& file : *files) w.value(file.native());
     w.end_array();
     c.screen->out_json(json);
-    return done;
+    return terminals::done;
   }
-  for (const auto& file : *files) c.screen->out_line(printable(file.native()));
-  if (!files->empty()) return done;
+  for (const auto& file : *files) c.screen->out_line(redact::printable(file.native()));
+  if (!files->empty()) return terminals::done;
   const auto own = conf::user_config_directory(env);
   c.screen->err_line("mcpbx: there is no configuration file, and the defaults hold; " +
                      (own ? "`mcpbx edit` makes " + (*own / "config.json").native() : std::string("HOME is not set")));
-  return done;
+  return terminals::done;
 }
 
 verb_action declare_config(CLI::App& page) {
@@ -227,4 +234,4 @@ Examples:
       .actions = config_actions};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

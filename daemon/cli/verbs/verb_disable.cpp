@@ -7,14 +7,14 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 verb_action declare_disable(CLI::App& page) {
-  const auto o = std::make_shared<switch_options>();
+  const auto o = std::make_shared<config::switch_options>();
   page.add_option("NAME", o->name, "the name of the server")->required()->type_name("");
-  add_write_options(page, o->wish, false);
-  return [o](context& c) { return switch_entry(c, *o, true); };
+  config::add_write_options(page, o->wish, false);
+  return [o](context& c) { return config::switch_entry(c, *o, true); };
 }
 
 }  // namespace
@@ -33,4 +33,4 @@ Example:
       .declare = declare_disable};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

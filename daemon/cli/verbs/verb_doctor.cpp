@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 using doctor::severity;
@@ -28,18 +28,21 @@ struct doctor_options {
   bool fix = false, yes = false, online = false;
 };
 
-look look_of(severity level) {
-  return level == severity::ok ? look::green : level == severity::notice ? look::yellow : look::red;
+terminals::look look_of(severity level) {
+  return level == severity::ok       ? terminals::look::green
+         : level == severity::notice ? terminals::look::yellow
+                                     : terminals::look::red;
 }
 
 void show_findings(context& c, const doctor::findings& all) {
-  fitted_table rows({{""}, {""}, {""}});
+  terminals::fitted_table rows({{""}, {""}, {""}});
   rows.wrap_last();
   for (const auto& f : all)
-    rows.add({{{std::string(to_string(f.code.level)), look_of(f.code.level)}, f.subject, printable(f.text)},
-              f.mend.empty() ? "" : "mend: " + printable(f.mend)});
-  show(*c.screen, rows);
-  c.screen->out_line(terminal::bold(doctor::summary(all)));
+    rows.add(
+        {{{std::string(doctor::to_string(f.code.level)), look_of(f.code.level)}, f.subject, redact::printable(f.text)},
+         f.mend.empty() ? "" : "mend: " + redact::printable(f.mend)});
+  terminals::show(*c.screen, rows);
+  c.screen->out_line(terminals::terminal::bold(doctor::summary(all)));
 }
 
 std::vector<doctor::repair> repairs_in(const doctor::findings& all) {
@@ -55,29 +58,31 @@ std::vector<doctor::repair> repairs_in(const doctor::findings& all) {
 // Shows the repairs and asks for them. Returns false if they are not wanted.
 bool wanted(context& c, const std::vector<doctor::repair>& repairs, const doctor_options& o) {
   c.screen->err_line("mcpbx: " + counted(repairs.size(), "mend") + " can be done now:");
-  for (const auto& r : repairs) c.screen->err_line("  " + printable(shown(r)));
+  for (const auto& r : repairs) c.screen->err_line("  " + redact::printable(doctor::shown(r)));
   if (o.yes) return true;
-  drop_typed();
+  terminals::drop_typed();
   c.screen->prompt("Do this? [y/N] ");
-  const auto answer = read_line({}, 64);
+  const auto answer = terminals::read_line({}, 64);
   return answer && (*answer == "y" || *answer == "yes" || *answer == "Y");
 }
 
 void carry_out_all(context& c, const std::vector<doctor::repair>& repairs) {
   for (const auto& r : repairs) {
-    const auto done = carry_out(r, c.place);
-    c.screen->err_line(done ? "done: " + printable(shown(r))
-                            : "failed: " + printable(shown(r)) + ": " + printable(done.error().message));
+    const auto done = doctor::carry_out(r, c.place);
+    c.screen->err_line(done ? "done: " + redact::printable(doctor::shown(r))
+                            : "failed: " + redact::printable(doctor::shown(r)) + ": " +
+                                  redact::printable(done.error().message));
   }
 }
 
 // Starts a server that no daemon can try, and ends it.
-doctor::trial_facts tried(const conf::server_entry& entry) {
+doctor::trial_facts tried(const conf::model::server_entry& entry) {
   constexpr std::chrono::milliseconds longest{30'000};
   doctor::trial_facts t;
   t.server = entry.name;
   const auto begun = std::chrono::steady_clock::now();
-  const auto server = direct_server::start(entry, std::min<std::chrono::milliseconds>(entry.start_timeout_ms, longest));
+  const auto server =
+      direct::direct_server::start(entry, std::min<std::chrono::milliseconds>(entry.start_timeout_ms, longest));
   const auto tools = server ? (*server)->count_tools(begun + longest) : std::unexpected(server.error());
   t.ready = tools.has_value();
   t.ready_ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun).count();
@@ -91,44 +96,44 @@ doctor::trial_facts tried(const conf::server_entry& entry) {
 // Returns the exit status of a name that nobody has, or `done`.
 int check_name(context& c, const doctor::facts& all) {
   // Entries behind a mistake in the configuration are not known, so the mistake is reported instead.
-  if (all.only.empty() || !all.config.errors.empty()) return done;
+  if (all.only.empty() || !all.config.errors.empty()) return terminals::done;
   std::vector<std::string> names;
   for (const auto& p : all.programs) names.push_back(p.server);
   for (const auto& m : all.models) names.push_back(m.name);
   if (all.daemon)
-    for_each_element(all.daemon->servers, [&](const raw_json& s) {
-      names.push_back(member_text(s, "name"));
+    json::for_each_element(all.daemon->servers, [&](const json::raw_json& s) {
+      names.push_back(json::member_text(s, "name"));
       return true;
     });
-  if (names.empty() || std::ranges::find(names, all.only) != names.end()) return done;
+  if (names.empty() || std::ranges::find(names, all.only) != names.end()) return terminals::done;
   const std::vector<std::string_view> known(names.begin(), names.end());
   c.screen->error("there is no tool server or model \"" + all.only + "\"" + did_you_mean(all.only, known) +
                   "; `mcpbx servers` and `mcpbx models` list them");
-  return no_such;
+  return terminals::no_such;
 }
 
 int run_doctor(context& c, const doctor_options& o) {
-  if (o.fix && !o.yes && (!can_ask() || c.json)) {
+  if (o.fix && !o.yes && (!terminals::can_ask() || c.json)) {
     c.screen->error(
         "`mcpbx doctor --fix` asks at a terminal before it changes anything; add --yes to agree beforehand");
-    return usage;
+    return terminals::usage;
   }
   const doctor::wish wish{c.place, o.name, o.online};
   auto facts = doctor::gather(wish, tried);
-  if (facts.interrupted) return interrupted_exit;
-  if (const int status = check_name(c, facts); status != done) return status;
+  if (facts.interrupted) return terminals::interrupted_exit;
+  if (const int status = check_name(c, facts); status != terminals::done) return status;
   auto found = doctor::findings_of(facts);
   if (!c.json) show_findings(c, found);
   if (const auto repairs = repairs_in(found); o.fix && !repairs.empty() && wanted(c, repairs, o)) {
     carry_out_all(c, repairs);
     facts = doctor::gather(wish, tried);
     found = doctor::findings_of(facts);
-    if (!c.json) c.screen->out_line(terminal::bold("now: " + doctor::summary(found)));
+    if (!c.json) c.screen->out_line(terminals::terminal::bold("now: " + doctor::summary(found)));
   } else if (o.fix && repairs.empty()) {
     c.screen->err_line("mcpbx: there is nothing that --fix could mend by itself");
   }
   if (c.json) c.screen->out_json(doctor::to_json(found));
-  return doctor::any_fault(found) ? no_answer : done;
+  return doctor::any_fault(found) ? terminals::no_answer : terminals::done;
 }
 
 verb_action declare_doctor(CLI::App& page) {
@@ -165,4 +170,4 @@ Example:
       .declare = declare_doctor};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 constexpr std::string_view first_text = R"({
@@ -30,108 +30,108 @@ constexpr std::string_view first_text = R"({
 
 /// Returns the draft's text, or tells why there is none and sets `status`.
 std::optional<std::string> draft_text(context& c, const std::string& draft, int& status) {
-  auto text = read_whole_file(draft, conf::max_file_bytes);
+  auto text = files::read_whole_file(draft, conf::max_file_bytes);
   if (text && *text) return std::move(**text);
   c.screen->error(text ? "the editor left no file, and nothing was changed" : text.error().message);
-  status = no_answer;
+  status = terminals::no_answer;
   return std::nullopt;
 }
 
 /// Writes the first text into the draft. A draft that an earlier edit left is continued if the person agrees.
 bool begin_draft(context& c, const std::string& draft, const std::string& text, int& status) {
   // Nobody else may be able to change the draft, which can become the configuration.
-  auto made = make_folder_of(draft);
+  auto made = files::make_folder_of(draft);
   if (made) made = conf::check_directory(std::filesystem::path(draft).parent_path());
   if (!made) {
-    status = explain_file(c, made.error());
+    status = config::explain_file(c, made.error());
     return false;
   }
-  const auto left = read_whole_file(draft, conf::max_file_bytes);
+  const auto left = files::read_whole_file(draft, conf::max_file_bytes);
   if (left && *left) {
-    if (!can_ask()) {
+    if (!terminals::can_ask()) {
       c.screen->error("a draft of an earlier edit is in " + draft + ": remove it, or run `mcpbx edit` at a terminal");
-      status = usage;
+      status = terminals::usage;
       return false;
     }
-    catch_interrupts();
-    if (ask_yes(*c.screen, "a draft of an earlier edit is there: go on with it? [y/N] ")) return true;
-    if (interrupted()) {
-      status = interrupted_exit;
+    link::catch_interrupts();
+    if (terminals::ask_yes(*c.screen, "a draft of an earlier edit is there: go on with it? [y/N] ")) return true;
+    if (link::interrupted()) {
+      status = terminals::interrupted_exit;
       return false;
     }
   }
-  made = replace_whole_file(draft, text);
-  if (!made) status = explain_file(c, made.error());
+  made = files::replace_whole_file(draft, text);
+  if (!made) status = config::explain_file(c, made.error());
   return made.has_value();
 }
 
 /// Edits until the configuration is right with the draft's text, and takes it over.
-int edit_draft(context& c, const config_place& place, const std::filesystem::path& file, const std::string& draft,
-               const std::string& begun, const std::string& editor) {
+int edit_draft(context& c, const config::config_place& place, const std::filesystem::path& file,
+               const std::string& draft, const std::string& begun, const std::string& editor) {
   const auto env = conf::environment_for_places();
   const auto stays = [&] {
     c.screen->err_line("mcpbx: your text stays in " + draft + "; `mcpbx edit` goes on with it");
   };
   while (true) {
-    if (const auto edited = edit_file(editor, draft); !edited) {
+    if (const auto edited = input::edit_file(editor, draft); !edited) {
       c.screen->error(edited.error().message + ", and nothing was changed");
-      const auto left = read_whole_file(draft, conf::max_file_bytes);
+      const auto left = files::read_whole_file(draft, conf::max_file_bytes);
       if (left && *left && **left != begun)
         stays();
       else
-        (void)remove_whole_file(draft);
-      return no_answer;
+        (void)files::remove_whole_file(draft);
+      return terminals::no_answer;
     }
-    int status = done;
+    int status = terminals::done;
     const auto text = draft_text(c, draft, status);
     if (!text) return status;
     if (*text == begun) {
-      (void)remove_whole_file(draft);
+      (void)files::remove_whole_file(draft);
       c.screen->err_line("nothing was changed");
-      return write_changes(c, place, {}, {}, {.yes = true, .quiet = true});
+      return config::write_changes(c, place, {}, {}, {.yes = true, .quiet = true});
     }
-    const file_change change{file, place.text_of(file), *text};
-    const auto after = loaded_after(place, {change}, env);
+    const config::file_change change{file, place.text_of(file), *text};
+    const auto after = config::loaded_after(place, {change}, env);
     if (after.ok()) {
-      const int written = write_changes(c, place, {change}, {}, {.yes = true, .quiet = true});
-      const auto now = read_whole_file(file.native(), conf::max_file_bytes);
+      const int written = config::write_changes(c, place, {change}, {}, {.yes = true, .quiet = true});
+      const auto now = files::read_whole_file(file.native(), conf::max_file_bytes);
       if (now && *now == *text)
-        (void)remove_whole_file(draft);
+        (void)files::remove_whole_file(draft);
       else
         stays();
       return written;
     }
     c.screen->error("the configuration would be wrong, and nothing was changed:\n" +
                     std::string(trimmed(after.error_text())));
-    if (!can_ask()) {
+    if (!terminals::can_ask()) {
       stays();
-      return usage;
+      return terminals::usage;
     }
-    catch_interrupts();
-    if (ask_yes(*c.screen, "edit it again? [y/N] ")) continue;
+    link::catch_interrupts();
+    if (terminals::ask_yes(*c.screen, "edit it again? [y/N] ")) continue;
     stays();
-    return interrupted() ? interrupted_exit : usage;
+    return link::interrupted() ? terminals::interrupted_exit : terminals::usage;
   }
 }
 
 int edit(context& c, const std::string& name) {
-  const auto place = find_config_place(c, conf::environment_for_places());
+  const auto place = config::find_config_place(c, conf::environment_for_places());
   if (!place) return explain(c, place.error());
   auto file = place->file ? *place->file : place->folder / "config.json";
   if (!name.empty()) {
-    if (const auto known = check_entry(*place, name); !known) return explain(c, known.error());
-    file = files_with(*place, name).back();
+    if (const auto known = config::check_entry(*place, name); !known) return explain(c, known.error());
+    file = config::files_with(*place, name).back();
   }
-  const auto editor = editor_command();
+  const auto editor = input::editor_command();
   if (!editor) {
-    c.screen->error(no_editor_text());
-    return usage;
+    c.screen->error(input::no_editor_text());
+    return terminals::usage;
   }
   // A server may be called "config": its draft is not that of config.json.
   const std::string front = file.parent_path() == place->folder / "config.d" ? "config.d-" : "";
   const auto draft = (place->folder / "drafts" / (front + file.filename().native())).native();
   const std::string begun = place->text_of(file).value_or(std::string(first_text));
-  int status = done;
+  int status = terminals::done;
   if (!begin_draft(c, draft, begun, status)) return status;
   return edit_draft(c, *place, file, draft, begun, *editor);
 }
@@ -160,4 +160,4 @@ Examples:
       .declare = declare_edit};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

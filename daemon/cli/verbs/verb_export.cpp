@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 constexpr std::array<std::string_view, 3> export_formats{"json", "jsonl", "markdown"};
@@ -35,24 +35,29 @@ std::string format_of(const export_options& o) {
   return o.file.ends_with(".jsonl") ? "jsonl" : "json";
 }
 
-std::string one_session(const session_export& s, std::string_view format) {
-  if (format == "markdown") return markdown_of(s);
-  return format == "jsonl" ? std::string(trimmed(json_lines_of(s))) + "\n" : json_of(s);
+std::string one_session(const text::session_export& s, std::string_view format) {
+  if (format == "markdown") return text::markdown_of(s);
+  return format == "jsonl" ? std::string(trimmed(text::json_lines_of(s))) + "\n" : text::json_of(s);
 }
 
 // Returns the ids of all sessions, the latest first.
-std::optional<std::vector<std::string>> all_sessions(context& c, daemon_connection& link, int& status) {
+std::optional<std::vector<std::string>> all_sessions(context& c, link::daemon_connection& link, int& status) {
   std::vector<std::string> ids;
   for (std::string before;;) {
     std::string params;
-    json_writer(params).begin_object().member("limit", 1000).filled("before", before).set("all", true).end_object();
+    json::json_writer(params)
+        .begin_object()
+        .member("limit", 1000)
+        .filled("before", before)
+        .set("all", true)
+        .end_object();
     const auto page = call_or_explain(c, link, "mcpbx/sessions/list", params, status);
     if (!page) return std::nullopt;
-    for_each_element(find_member(*page, "sessions"), [&](const raw_json& s) {
-      ids.push_back(member_text(s, "session"));
+    json::for_each_element(json::find_member(*page, "sessions"), [&](const json::raw_json& s) {
+      ids.push_back(json::member_text(s, "session"));
       return true;
     });
-    before = member_text(*page, "next");
+    before = json::member_text(*page, "next");
     if (before.empty()) return ids;
   }
 }
@@ -80,7 +85,7 @@ class export_sink {
 
 int wrong_export(context& c, const std::string& what) {
   c.screen->error(what + "; see `mcpbx export --help`");
-  return usage;
+  return terminals::usage;
 }
 
 int export_sessions(context& c, const export_options& o) {
@@ -109,7 +114,7 @@ int export_sessions(context& c, const export_options& o) {
   bool room = !list || sink.put("[");
   for (std::size_t i = 0; i < ids.size() && room; ++i) {
     const auto one = read_session(c, made->link, ids[i], true, status);
-    if (!one && status == no_such && o.all) continue;  // deleted meanwhile
+    if (!one && status == terminals::no_such && o.all) continue;  // deleted meanwhile
     if (!one) return status;
     const std::string_view between = i == 0 ? "" : list ? ",\n" : format == "markdown" ? "\n---\n\n" : "";
     room = sink.put(std::string(between) + one_session(*one, format));
@@ -119,16 +124,16 @@ int export_sessions(context& c, const export_options& o) {
     return wrong_export(c,
                         "the sessions have more than 512 MiB, and nothing was written; without -o they go to "
                         "standard output one after another");
-  if (!to_file) return done;
-  if (const auto written = replace_whole_file(o.file, sink.collected(), {.ending = ".mcpbx-new"}); !written) {
+  if (!to_file) return terminals::done;
+  if (const auto written = files::replace_whole_file(o.file, sink.collected(), {.ending = ".mcpbx-new"}); !written) {
     c.screen->error(written.error().message + "; nothing was written, try another file with -o");
-    return no_answer;
+    return terminals::no_answer;
   }
   if (c.json)
-    c.screen->out_json(json_object("file", o.file, "format", format, "sessions", ids.size()));
+    c.screen->out_json(json::json_object("file", o.file, "format", format, "sessions", ids.size()));
   else
     c.screen->err_line(counted(static_cast<std::int64_t>(ids.size()), "session") + " in " + o.file);
-  return done;
+  return terminals::done;
 }
 
 verb_action declare_export(CLI::App& page) {
@@ -159,4 +164,4 @@ Example:
       .declare = declare_export};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -17,72 +17,74 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 struct import_options {
   std::string from, file;
   bool ask = false;
-  write_wish wish;
+  config::write_wish wish;
 };
 
 /// Says where import looked in vain.
-int nothing_found(context& c, const std::vector<const conf::program*>& programs, const conf::environment& env) {
+int nothing_found(context& c, const std::vector<const conf::programs::program*>& programs,
+                  const conf::environment& env) {
   std::string places;
   for (const auto* p : programs)
-    for (const auto& place : places_of(*p, env)) places += "\n  " + place;
+    for (const auto& place : hosts::places_of(*p, env)) places += "\n  " + place;
   c.screen->error("there is no file of another program; import looked for" + places +
                   "\n`mcpbx import FILE` reads another file, `mcpbx add NAME -- COMMAND` adds a server");
-  return no_such;
+  return terminals::no_such;
 }
 
 int import_servers(context& c, import_options o) {
   const auto env = conf::environment_for_places();
-  const conf::program* only = nullptr;
+  const conf::programs::program* only = nullptr;
   if (!o.from.empty()) {
-    only = conf::find_program(o.from);
+    only = conf::programs::find_program(o.from);
     if (only == nullptr) {
       std::vector<std::string_view> names;
-      for (const auto& p : conf::all_programs()) names.push_back(p.name);
+      for (const auto& p : conf::programs::all_programs()) names.push_back(p.name);
       c.screen->error("import knows no program " + shell_word(o.from) + did_you_mean(o.from, names) +
                       "; `mcpbx install --list` has all names");
-      return no_such;
+      return terminals::no_such;
     }
   }
-  std::vector<const conf::program*> programs;
-  for (const auto& p : conf::all_programs())
+  std::vector<const conf::programs::program*> programs;
+  for (const auto& p : conf::programs::all_programs())
     if (only == nullptr || only == &p) programs.push_back(&p);
-  std::vector<found_program> found;
+  std::vector<hosts::found_program> found;
   if (!o.file.empty()) {
-    auto one = look_at(o.file, only, env);
+    auto one = hosts::look_at(o.file, only, env);
     if (!one) return explain(c, one.error());
     found.push_back(std::move(*one));
   } else {
     for (const auto* p : programs)
-      if (auto one = look_for(*p, env); !one.files.empty() || !one.unreadable.empty()) found.push_back(std::move(one));
+      if (auto one = hosts::look_for(*p, env); !one.files.empty() || !one.unreadable.empty())
+        found.push_back(std::move(one));
     if (found.empty()) return nothing_found(c, programs, env);
   }
-  const auto place = find_config_place(c, env);
+  const auto place = config::find_config_place(c, env);
   if (!place) return explain(c, place.error());
-  const auto ours = loaded_after(*place, {}, env);
-  conf::own_places own;
+  const auto ours = config::loaded_after(*place, {}, env);
+  conf::imports::own_places own;
   if (ours.config.http.address) own.addresses.push_back(ours.config.http.address->text);
   const auto known =
-      with_secrets(ours.config.servers, (place->folder / "secrets").native(), env.get("HOME").value_or(""));
-  const auto plan = plan_import(found, known, own, o.ask, origins_of(ours.config.servers, *place));
-  if (!c.json) show_import(*c.screen, plan);
+      hosts::with_secrets(ours.config.servers, (place->folder / "secrets").native(), env.get("HOME").value_or(""));
+  const auto plan = hosts::plan_import(found, known, own, o.ask, hosts::origins_of(ours.config.servers, *place));
+  if (!c.json) hosts::show_import(*c.screen, plan);
   if (plan.rows.empty() && plan.faults.empty() && !c.json)
     c.screen->err_line("the files of " + std::string(found.front().program->title) +
                        (found.size() > 1 ? " and other programs" : "") + " list no servers");
 
-  std::vector<new_entry> entries;
+  std::vector<config::new_entry> entries;
   for (const auto& row : plan.rows) {
     if (row.name.empty()) continue;
-    entries.push_back({row.name, conf::json_of(row.entry)});
+    entries.push_back({row.name, conf::documents::json_of(row.entry)});
     for (const auto& mark : row.marks)
-      entries.back().comments.push_back(place->file ? conf::mark_of_entry(mark, row.name) : mark);
+      entries.back().comments.push_back(place->file ? conf::imports::mark_of_entry(mark, row.name) : mark);
   }
-  int status = done;
+  int status = terminals::done;
   std::string report;
   if (!entries.empty()) {
     if (!c.json && !plan.asking.empty() && !o.ask)
@@ -90,13 +92,13 @@ int import_servers(context& c, import_options o) {
           "note: " + plan.asking.front() + (plan.asking.size() > 1 ? " and others ask" : " asks") +
           " before each call; mcpbx asks for the tools in \"approve\" only (`--ask` writes all of them there)");
     o.wish.report = &report;
-    status = write_entries(c, *place, entries, o.wish);
+    status = config::write_entries(c, *place, entries, o.wish);
   } else if (!c.json && !plan.rows.empty()) {
     c.screen->err_line("there is nothing new to import");
   }
-  if (status != done) return status;  // with --json the error is the object
-  if (c.json) c.screen->out_json(import_json(plan, report));
-  return plan.refused() > 0 || !plan.faults.empty() ? no_answer : done;
+  if (status != terminals::done) return status;  // with --json the error is the object
+  if (c.json) c.screen->out_json(hosts::import_json(plan, report));
+  return plan.refused() > 0 || !plan.faults.empty() ? terminals::no_answer : terminals::done;
 }
 
 verb_action declare_import(CLI::App& page) {
@@ -105,7 +107,7 @@ verb_action declare_import(CLI::App& page) {
   page.add_option("--from", o->from, "only this program: cursor, vscode, …; with FILE: the program that wrote it")
       ->type_name("PROGRAM");
   page.add_flag("--ask", o->ask, "have every tool need a yes of the caller inside a run");
-  add_write_options(page, o->wish);
+  config::add_write_options(page, o->wish);
   return [o](context& c) { return import_servers(c, *o); };
 }
 
@@ -131,4 +133,4 @@ Example:
       .declare = declare_import};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 namespace fs = std::filesystem;
@@ -53,8 +53,8 @@ std::string whole_path(const std::string& path) {
   return failed ? path : whole.lexically_normal().native();
 }
 
-conf::own_command command_for(const context& c, const install_options& o, const conf::environment& env) {
-  conf::own_command command{path_of_mcpbx(env), {"mcp"}};
+conf::install::own_command command_for(const context& c, const install_options& o, const conf::environment& env) {
+  conf::install::own_command command{path_of_mcpbx(env), {"mcp"}};
   const auto add = [&](std::string_view option, std::string value) {
     command.args.emplace_back(option);
     command.args.push_back(std::move(value));
@@ -75,21 +75,22 @@ struct known_servers {
   std::size_t others = 0;
 };
 
-known_servers servers_known(const conf::program& program, const std::string& path, const std::string& text,
-                            const config_place& place, const conf::configuration& config,
+known_servers servers_known(const conf::programs::program& program, const std::string& path, const std::string& text,
+                            const config::config_place& place, const conf::model::configuration& config,
                             const conf::environment& env) {
-  auto found = look_for(program, env);
-  std::erase_if(found.files, [&](const conf::foreign_file& f) { return f.path != path; });
+  auto found = hosts::look_for(program, env);
+  std::erase_if(found.files, [&](const conf::imports::foreign_file& f) { return f.path != path; });
   if (found.files.empty()) found.files.push_back({path, text, "", false});
   found.files.front().text = text;
-  const auto known = with_secrets(config.servers, (place.folder / "secrets").native(), env.get("HOME").value_or(""));
-  const std::vector<found_program> programs{std::move(found)};
-  const auto plan = plan_import(programs, known, {}, false, origins_of(config.servers, place));
+  const auto known =
+      hosts::with_secrets(config.servers, (place.folder / "secrets").native(), env.get("HOME").value_or(""));
+  const std::vector<hosts::found_program> programs{std::move(found)};
+  const auto plan = hosts::plan_import(programs, known, {}, false, hosts::origins_of(config.servers, place));
   known_servers out;
   for (const auto& row : plan.rows) {
     const auto* off = row.server->entry.find("disabled");
     if (row.server->section.starts_with("projects")) continue;
-    if (row.server->fate == conf::server_fate::skipped || (off != nullptr && off->value.truth)) continue;
+    if (row.server->fate == conf::imports::server_fate::skipped || (off != nullptr && off->value.truth)) continue;
     const auto* same = row.name.empty() && !row.same_as.empty() ? config.find_server(row.same_as) : nullptr;
     if (same != nullptr && !same->disabled)
       out.ours.push_back(row.server->name);
@@ -105,7 +106,7 @@ std::string listed_names(const std::vector<std::string>& names) {
   return out;
 }
 
-void write_names(json_writer& w, std::string_view key, const std::vector<std::string>& names) {
+void write_names(json::json_writer& w, std::string_view key, const std::vector<std::string>& names) {
   w.key(key).begin_array();
   for (const auto& n : names) w.value(n);
   w.end_array();
@@ -113,21 +114,21 @@ void write_names(json_writer& w, std::string_view key, const std::vector<std::st
 
 int list_programs(context& c) {
   const auto env = conf::environment_for_places();
-  fitted_table table({{"NAME"}, {"PROGRAM", 1}, {"MCPBX"}, {"FILE"}});
+  terminals::fitted_table table({{"NAME"}, {"PROGRAM", 1}, {"MCPBX"}, {"FILE"}});
   table.wrap_last();
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_array();
-  for (const auto& p : conf::all_programs()) {
-    const bool writes = conf::can_install(p);
-    const auto path = own_path_of(p, env);
+  for (const auto& p : conf::programs::all_programs()) {
+    const bool writes = conf::install::can_install(p);
+    const auto path = hosts::own_path_of(p, env);
     const auto text = path.empty() ? result<std::optional<std::string>>(std::nullopt)
-                                   : read_whole_file(path, conf::max_foreign_bytes);
+                                   : files::read_whole_file(path, conf::read::max_foreign_bytes);
     std::string_view state = "no file";
     if (!text) {
       state = "unreadable";
     } else if (*text) {
-      const auto own = conf::has_own_entry(p, **text, path);
+      const auto own = conf::install::has_own_entry(p, **text, path);
       state = !own ? "broken file" : *own ? "installed" : "not installed";
     }
     if (!writes) state = "paste";
@@ -139,21 +140,21 @@ int list_programs(context& c) {
         .end_object();
     table.add({{std::string(p.name),
                 std::string(p.title),
-                {std::string(state), state == "installed" ? look::green : look::plain},
+                {std::string(state), state == "installed" ? terminals::look::green : terminals::look::plain},
                 path}});
   }
   w.end_array();
   if (c.json)
     c.screen->out_json(json);
   else
-    show(*c.screen, table);
-  return done;
+    terminals::show(*c.screen, table);
+  return terminals::done;
 }
 
-void report(context& c, std::string_view state, const own_file& file, const own_change& change,
+void report(context& c, std::string_view state, const hosts::own_file& file, const hosts::own_change& change,
             const install_options& o) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().member("program", file.program->name).member("file", file.path).member("state", state);
   write_names(w, "switchedOff", change.note.off);
   write_names(w, "leftOn", change.left_on);
@@ -162,49 +163,49 @@ void report(context& c, std::string_view state, const own_file& file, const own_
   c.screen->out_json(json);
 }
 
-int install_into(context& c, const conf::program& program, const install_options& o) {
+int install_into(context& c, const conf::programs::program& program, const install_options& o) {
   const auto env = conf::environment_for_places();
-  const auto place = find_config_place(c, env);
+  const auto place = config::find_config_place(c, env);
   if (!place) return explain(c, place.error());
-  const auto config = loaded_after(*place, {}, env).config;
+  const auto config = config::loaded_after(*place, {}, env).config;
   if (!o.profile.empty() && config.find_profile(o.profile) == nullptr) {
     std::vector<std::string_view> names;
     for (const auto& p : config.profiles) names.push_back(p.name);
     c.screen->error("there is no profile " + shell_word(o.profile) + did_you_mean(o.profile, names) +
                     "; `mcpbx config show` has those of the configuration");
-    return no_such;
+    return terminals::no_such;
   }
   const auto command = command_for(c, o, env);
-  if (o.paste || !conf::can_install(program)) {
+  if (o.paste || !conf::install::can_install(program)) {
     if (!o.paste) c.screen->err_line(std::string(program.title) + " has no file that mcpbx writes; paste this there:");
-    const auto entry = conf::pasted_entry(program, command);
+    const auto entry = conf::install::pasted_entry(program, command);
     if (c.json)
-      c.screen->out_json(json_object("program", program.name, "state", "paste", "entry", entry));
+      c.screen->out_json(json::json_object("program", program.name, "state", "paste", "entry", entry));
     else
       c.screen->out(entry.ends_with('\n') ? entry : entry + "\n");
-    return done;
+    return terminals::done;
   }
-  const auto path = own_path_of(program, env);
+  const auto path = hosts::own_path_of(program, env);
   if (path.empty()) {
     c.screen->error("there is no place for the files of " + std::string(program.title) +
                     ", since HOME is not set: set it");
-    return usage;
+    return terminals::usage;
   }
-  const auto file = look_at_own_file(program, path);
+  const auto file = hosts::look_at_own_file(program, path);
   if (!file) {
     c.screen->error(file.error().message);
-    return file.error().code == errc::not_found ? no_such : usage;
+    return file.error().code == errc::not_found ? terminals::no_such : terminals::usage;
   }
-  const auto base = base_text(*file);
+  const auto base = hosts::base_text(*file);
   if (!base) {
     c.screen->error(base.error().message);
-    return usage;
+    return terminals::usage;
   }
   const auto known = servers_known(program, path, *base, *place, config, env);
-  const auto change = plan_install(*file, *base, command, known.ours);
+  const auto change = hosts::plan_install(*file, *base, command, known.ours);
   if (!change) {
     c.screen->error(change.error().message);
-    return usage;
+    return terminals::usage;
   }
   if (known.others > 0)
     c.screen->err_line("note: mcpbx has not taken over " + counted(known.others, "server") + " of " +
@@ -214,48 +215,53 @@ int install_into(context& c, const conf::program& program, const install_options
       report(c, "unchanged", *file, *change, o);
     else
       c.screen->err_line("mcpbx is in " + path + " already");
-    return done;
+    return terminals::done;
   }
-  const bool replaces = file->text && conf::has_own_entry(program, *file->text, path).value_or(false);
-  tell_lines(c, "", (replaces ? "replaces the entry \"mcpbx\" in " : file->text ? "adds to " : "writes ") + path);
-  tell_lines(c, "  + ", conf::pasted_entry(program, command));
+  const bool replaces = file->text && conf::install::has_own_entry(program, *file->text, path).value_or(false);
+  hosts::tell_lines(c, "",
+                    (replaces     ? "replaces the entry \"mcpbx\" in "
+                     : file->text ? "adds to "
+                                  : "writes ") +
+                        path);
+  hosts::tell_lines(c, "  + ", conf::install::pasted_entry(program, command));
   if (!change->note.off.empty())
-    tell_lines(c, "",
-               (program.off == conf::off_switch::none ? "takes out there, since mcpbx runs them (the backup has them): "
-                                                      : "switches off there, since mcpbx runs them: ") +
-                   listed_names(change->note.off));
+    hosts::tell_lines(c, "",
+                      (program.off == conf::programs::off_switch::none
+                           ? "takes out there, since mcpbx runs them (the backup has them): "
+                           : "switches off there, since mcpbx runs them: ") +
+                          listed_names(change->note.off));
   if (!change->left_on.empty())
-    tell_lines(
+    hosts::tell_lines(
         c, "",
         "cannot switch off there, so that these run twice; take them out by hand: " + listed_names(change->left_on));
-  if (file->text) tell_lines(c, "", "keeps the old file as " + file->backup_path());
+  if (file->text) hosts::tell_lines(c, "", "keeps the old file as " + file->backup_path());
   if (o.dry_run) {
     if (c.json) report(c, "planned", *file, *change, o);
-    return done;
+    return terminals::done;
   }
-  if (const int status = agreed_to_write(c, o.yes); status != done) return status;
-  if (const auto written = write_install(*file, *change); !written) {
+  if (const int status = agreed_to_write(c, o.yes); status != terminals::done) return status;
+  if (const auto written = hosts::write_install(*file, *change); !written) {
     c.screen->error(written.error().message);
-    return written.error().code == errc::config ? usage : no_answer;
+    return written.error().code == errc::config ? terminals::usage : terminals::no_answer;
   }
   if (c.json) {
     report(c, "installed", *file, *change, o);
-    return done;
+    return terminals::done;
   }
   c.screen->out_line("wrote " + path);
   if (!program.note.empty()) c.screen->out_line(std::string(program.note));
   c.screen->err_line("`mcpbx uninstall " + std::string(program.name) + "` puts everything back");
-  return done;
+  return terminals::done;
 }
 
 int install(context& c, const install_options& o) {
   if (o.list) return list_programs(c);
   if (o.program.empty()) {
     c.screen->error("install needs the name of a program: `mcpbx install --list` has them");
-    return usage;
+    return terminals::usage;
   }
-  const auto* program = program_or_explain(c, o.program);
-  return program == nullptr ? no_such : install_into(c, *program, o);
+  const auto* program = hosts::program_or_explain(c, o.program);
+  return program == nullptr ? terminals::no_such : install_into(c, *program, o);
 }
 
 verb_action declare_install(CLI::App& page) {
@@ -286,7 +292,7 @@ Example:
   mcpbx install claude-code
   mcpbx install windsurf --profile small)",
       .declare = declare_install,
-      .actions = names_of_programs()};
+      .actions = hosts::names_of_programs()};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 constexpr int longest_follow_ms = 30'000;  ///< of one request; then it is asked again
@@ -43,7 +43,7 @@ class log_output {
   bool put(std::int64_t at_ms, std::string_view text) {
     if (c_.json) {
       std::string json;
-      json_writer w(json);
+      json::json_writer w(json);
       w.begin_object();
       if (at_ms >= 0) w.member("atMs", at_ms);
       w.member("text", text).end_object();
@@ -54,9 +54,9 @@ class log_output {
     // The text of a server may not move the cursor or look like a line of ours.
     if (c_.screen->out_is_terminal()) {
       if (at_ms >= 0)
-        c_.screen->out_line(terminal::dim(clock_of(at_ms) + " ") + visible(text));
+        c_.screen->out_line(terminals::terminal::dim(clock_of(at_ms) + " ") + redact::visible(text));
       else
-        c_.screen->out_line(visible(text));
+        c_.screen->out_line(redact::visible(text));
       return true;
     }
     return c_.screen->out_bytes((at_ms >= 0 ? clock_of(at_ms) + " " : "") + std::string(text) + "\n");
@@ -75,73 +75,74 @@ int server_logs(context& c, const logs_options& o) {
   int status = 0;
   auto made = connect_or_explain(c, false, status);
   if (!made) return status;
-  if (o.follow) catch_interrupts();
+  if (o.follow) link::catch_interrupts();
   log_output out(c, o.follow);
-  std::string params = json_object("server", o.server, "lines", o.lines);
+  std::string params = json::json_object("server", o.server, "lines", o.lines);
   for (;;) {
     const auto got = call_or_explain(c, made->link, "mcpbx/logs", params, status);
-    if (!got) return interrupted() ? static_cast<int>(interrupted_exit) : status;
-    if (const auto lost = find_member(*got, "lost").as_integer().value_or(0); lost > 0)
+    if (!got) return link::interrupted() ? static_cast<int>(terminals::interrupted_exit) : status;
+    if (const auto lost = json::find_member(*got, "lost").as_integer().value_or(0); lost > 0)
       c.screen->err_line("mcpbx: " + counted(lost, "line") + " left out: they came faster than they were read");
     bool open = true;
-    for_each_element(find_member(*got, "lines"), [&](const raw_json& line) {
-      open = out.put(find_member(line, "atMs").as_integer().value_or(0), member_text(line, "text"));
+    json::for_each_element(json::find_member(*got, "lines"), [&](const json::raw_json& line) {
+      open = out.put(json::find_member(line, "atMs").as_integer().value_or(0), json::member_text(line, "text"));
       return open;
     });
     if (!o.follow || !open) break;
     // An interrupt that came while lines were written ends it as well: the next call only sees later ones.
-    if (interrupted()) return interrupted_exit;
-    params = json_object("server", o.server, "after", find_member(*got, "last"), "waitMs", longest_follow_ms);
+    if (link::interrupted()) return terminals::interrupted_exit;
+    params =
+        json::json_object("server", o.server, "after", json::find_member(*got, "last"), "waitMs", longest_follow_ms);
   }
   out.end();
-  return done;
+  return terminals::done;
 }
 
 int file_logs(context& c, const logs_options& o, const std::string& path) {
   auto file = log_file::open(path, static_cast<std::size_t>(o.lines));
   if (!file) {
     c.screen->error(file.error().message + "; `mcpbx status` tells whether a daemon runs");
-    return no_answer;
+    return terminals::no_answer;
   }
-  if (o.follow) catch_interrupts();
+  if (o.follow) link::catch_interrupts();
   log_output out(c, o.follow);
   for (;;) {
     bool open = true;
     file->take([&](std::string_view line) { return open = out.put(-1, line); });
     if (!o.follow || !open) break;
-    if (!wait_ready_for({}, std::chrono::milliseconds(250))) return interrupted_exit;
+    if (!link::wait_ready_for({}, std::chrono::milliseconds(250))) return terminals::interrupted_exit;
   }
   out.end();
-  return done;
+  return terminals::done;
 }
 
 // Says where a log is that this program does not read.
-int elsewhere(context& c, const raw_json& place, const logs_options& o) {
-  const std::string to = member_text(place, "to"), unit = member_text(place, "unit");
+int elsewhere(context& c, const json::raw_json& place, const logs_options& o) {
+  const std::string to = json::member_text(place, "to"), unit = json::member_text(place, "unit");
   if (to != "journal") {
     c.screen->error("the daemon writes its log to " +
                     std::string(to == "terminal" ? "the terminal where it was started" : "a pipe of its starter") +
                     "; `mcpbx logs SERVER` shows the log of a tool server");
-    return no_answer;
+    return terminals::no_answer;
   }
-  const std::string pid(find_member(place, "pid").text());
+  const std::string pid(json::find_member(place, "pid").text());
   std::string command = "journalctl ";
   if (!unit.empty())
-    command += (find_member(place, "user").is_true() ? "--user -u " : "-u ") + shell_word(unit);
+    command += (json::find_member(place, "user").is_true() ? "--user -u " : "-u ") + shell_word(unit);
   else
     command += "_PID=" + pid;
   c.screen->error("the daemon's log is in the journal of systemd; `" + command + (o.follow ? " -f" : "") +
                   "` shows it");
-  return no_answer;
+  return terminals::no_answer;
 }
 
 int daemon_logs(context& c, const logs_options& o) {
   const auto state = conf::state_directory(conf::environment_for_places());
   const std::string usual = state ? (*state / "mcpbxd.log").string() : std::string();
-  if (auto made = connect(c.place, false)) {
+  if (auto made = link::connect(c.place, false)) {
     const auto place = made->link.call("mcpbx/logs", "{}");
     if (place && !place->error) {
-      const std::string file = member_text(place->result, "file");
+      const std::string file = json::member_text(place->result, "file");
       return file.empty() ? elsewhere(c, place->result, o) : file_logs(c, o, file);
     }
   }
@@ -149,7 +150,7 @@ int daemon_logs(context& c, const logs_options& o) {
   if (c.place.socket.empty() && !usual.empty() && log_file::exists(usual)) return file_logs(c, o, usual);
   c.screen->error("no daemon runs, and there is no log" + (usual.empty() ? "" : " at " + usual) +
                   "; `mcpbx tools` starts one");
-  return no_daemon;
+  return terminals::no_daemon;
 }
 
 int logs(context& c, const logs_options& o) {
@@ -162,7 +163,7 @@ verb_action declare_logs(CLI::App& page) {
   page.add_flag("-f,--follow", o->follow, "go on with lines as they come; Ctrl-C ends it");
   page.add_option("-n,--lines", o->lines, "how many of the last lines to begin with (200)")
       ->type_name("N")
-      ->check(whole_number(0, 10'000));
+      ->check(input::whole_number(0, 10'000));
   return [o](context& c) { return logs(c, *o); };
 }
 
@@ -185,4 +186,4 @@ Examples:
       .declare = declare_logs};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 int shim(context& c, const std::string& profile) {
@@ -37,18 +37,18 @@ int shim(context& c, const std::string& profile) {
                                 pollfd{open ? -1 : 1, 0, 0}};
     if (::poll(ready.data(), ready.size(), -1) < 0) {
       if (errno == EINTR) continue;
-      return no_answer;
+      return terminals::no_answer;
     }
-    if ((ready[2].revents & (POLLERR | POLLHUP)) != 0) return done;
+    if ((ready[2].revents & (POLLERR | POLLHUP)) != 0) return terminals::done;
     if ((ready[0].revents & ~POLLOUT) != 0) {
       const ssize_t n = ::read(daemon, buffer.data(), buffer.size());
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) {
-        if (!open) return done;
+        if (!open) return terminals::done;
         c.screen->error("the daemon closed the connection; `mcpbx logs` tells why");
-        return no_daemon;
+        return terminals::no_daemon;
       }
-      if (!c.screen->out_bytes({buffer.data(), static_cast<std::size_t>(n)})) return done;
+      if (!c.screen->out_bytes({buffer.data(), static_cast<std::size_t>(n)})) return terminals::done;
     }
     if (reading && ready[1].revents != 0) {
       const ssize_t n = ::read(0, buffer.data(), buffer.size());
@@ -63,9 +63,9 @@ int shim(context& c, const std::string& profile) {
     if (!to_daemon.empty()) {
       const ssize_t n = ::send(daemon, to_daemon.data(), to_daemon.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       if (n < 0 && errno != EAGAIN && errno != EINTR) {
-        if (!open) return done;
+        if (!open) return terminals::done;
         c.screen->error("the daemon closed the connection; `mcpbx logs` tells why");
-        return no_daemon;
+        return terminals::no_daemon;
       }
       if (n > 0) to_daemon.erase(0, static_cast<std::size_t>(n));
     }
@@ -94,4 +94,4 @@ Example:
       .declare = declare_mcp};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 struct models_options {
@@ -23,60 +23,60 @@ struct models_options {
 
 std::string params_of(const models_options& o) {
   std::string params;
-  json_writer w(params);
+  json::json_writer w(params);
   w.begin_object().filled("model", o.name).member("remote", o.remote).end_object();
   return params;
 }
 
-std::string notes_of(const raw_json& row, bool with_problem) {
-  std::string notes = find_member(row, "default").is_true() ? "default" : "";
+std::string notes_of(const json::raw_json& row, bool with_problem) {
+  std::string notes = json::find_member(row, "default").is_true() ? "default" : "";
   const auto add = [&](const std::string& text) { notes += (notes.empty() ? "" : "; ") + text; };
-  if (const auto other = member_text(row, "fallbackModel"); !other.empty()) add("fallback: " + other);
-  if (const auto problem = member_text(row, "problem"); with_problem && !problem.empty()) add(problem);
+  if (const auto other = json::member_text(row, "fallbackModel"); !other.empty()) add("fallback: " + other);
+  if (const auto problem = json::member_text(row, "problem"); with_problem && !problem.empty()) add(problem);
   return notes;
 }
 
 // Prints the table as wide as the terminal, with the problem of an entry below its row.
-void show_fitted(context& c, const raw_json& list) {
-  fitted_table table({{"NAME"}, {"API", 2}, {"MODEL"}, {"ENDPOINT", 1}, {"NOTES"}});
-  for_each_element(list, [&](const raw_json& row) {
-    const auto problem = member_text(row, "problem");
-    table.add({{{member_text(row, "name"), problem.empty() ? look::plain : look::red},
-                member_text(row, "api"),
-                member_text(row, "model"),
-                member_text(row, "endpoint"),
+void show_fitted(context& c, const json::raw_json& list) {
+  terminals::fitted_table table({{"NAME"}, {"API", 2}, {"MODEL"}, {"ENDPOINT", 1}, {"NOTES"}});
+  json::for_each_element(list, [&](const json::raw_json& row) {
+    const auto problem = json::member_text(row, "problem");
+    table.add({{{json::member_text(row, "name"), problem.empty() ? terminals::look::plain : terminals::look::red},
+                json::member_text(row, "api"),
+                json::member_text(row, "model"),
+                json::member_text(row, "endpoint"),
                 notes_of(row, false)},
                problem});
     return true;
   });
-  show(*c.screen, table);
+  terminals::show(*c.screen, table);
 }
 
 // Prints the table as scripts know it.
-void show_all_columns(context& c, const raw_json& list) {
+void show_all_columns(context& c, const json::raw_json& list) {
   std::vector<std::vector<std::string>> rows{{"NAME", "API", "MODEL", "ENDPOINT", "NOTES"}};
-  for_each_element(list, [&](const raw_json& row) {
-    rows.push_back({member_text(row, "name"), member_text(row, "api"), member_text(row, "model"),
-                    member_text(row, "endpoint"), notes_of(row, true)});
+  json::for_each_element(list, [&](const json::raw_json& row) {
+    rows.push_back({json::member_text(row, "name"), json::member_text(row, "api"), json::member_text(row, "model"),
+                    json::member_text(row, "endpoint"), notes_of(row, true)});
     return true;
   });
-  c.screen->out(table(rows));
+  c.screen->out(terminals::table(rows));
 }
 
 // Prints the models of an endpoint below the table. Returns false if the endpoint failed to list them.
-bool show_offered(context& c, const raw_json& row) {
-  const auto name = member_text(row, "name"), problem = member_text(row, "offeredProblem");
+bool show_offered(context& c, const json::raw_json& row) {
+  const auto name = json::member_text(row, "name"), problem = json::member_text(row, "offeredProblem");
   if (!problem.empty()) {
-    c.screen->err_line(name + ": " + printable(problem));
-    return member_text(row, "endpoint").empty();
+    c.screen->err_line(name + ": " + redact::printable(problem));
+    return json::member_text(row, "endpoint").empty();
   }
   std::vector<std::vector<std::string>> lines;
-  for_each_element(find_member(row, "offered"), [&](const raw_json& one) {
-    lines.push_back({"  " + member_text(one, "id"), member_text(one, "name")});
+  json::for_each_element(json::find_member(row, "offered"), [&](const json::raw_json& one) {
+    lines.push_back({"  " + json::member_text(one, "id"), json::member_text(one, "name")});
     return true;
   });
-  c.screen->out("\n" + name + " offers" + (lines.empty() ? " nothing" : "") + ":\n" + table(lines));
-  if (find_member(row, "more").is_true()) c.screen->out("  … and others\n");
+  c.screen->out("\n" + name + " offers" + (lines.empty() ? " nothing" : "") + ":\n" + terminals::table(lines));
+  if (json::find_member(row, "more").is_true()) c.screen->out("  … and others\n");
   return true;
 }
 
@@ -89,22 +89,23 @@ int models(context& c, const models_options& o) {
   bool all_told = true;
   if (c.json) {
     c.screen->out_json(got->text());
-    for_each_element(*got, [&](const raw_json& row) {
-      if (!member_text(row, "offeredProblem").empty() && !member_text(row, "endpoint").empty()) all_told = false;
+    json::for_each_element(*got, [&](const json::raw_json& row) {
+      if (!json::member_text(row, "offeredProblem").empty() && !json::member_text(row, "endpoint").empty())
+        all_told = false;
       return true;
     });
-    return all_told ? done : provider_failed;
+    return all_told ? terminals::done : terminals::provider_failed;
   }
   if (c.screen->out_is_terminal())
     show_fitted(c, *got);
   else
     show_all_columns(c, *got);
   if (o.remote)
-    for_each_element(*got, [&](const raw_json& row) {
+    json::for_each_element(*got, [&](const json::raw_json& row) {
       if (!show_offered(c, row)) all_told = false;
       return true;
     });
-  return all_told ? done : provider_failed;
+  return all_told ? terminals::done : terminals::provider_failed;
 }
 
 verb_action declare_models(CLI::App& page) {
@@ -133,4 +134,4 @@ Examples:
       .declare = declare_models};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

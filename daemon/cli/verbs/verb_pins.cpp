@@ -20,78 +20,80 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 // Returns a name that can be typed: the one under which the tool is offered, else SERVER__TOOL.
-std::string name_of(const raw_json& row) {
-  const std::string name = member_text(row, "name");
-  return name.empty() ? member_text(row, "server") + "__" + member_text(row, "tool") : name;
+std::string name_of(const json::raw_json& row) {
+  const std::string name = json::member_text(row, "name");
+  return name.empty() ? json::member_text(row, "server") + "__" + json::member_text(row, "tool") : name;
 }
 
 // Reports a problem with the pins as an error and returns the exit status.
-int problem_of(context& c, const raw_json& report) {
-  const std::string problem = member_text(report, "problem");
-  if (problem.empty()) return done;
+int problem_of(context& c, const json::raw_json& report) {
+  const std::string problem = json::member_text(report, "problem");
+  if (problem.empty()) return terminals::done;
   if (c.json)
-    c.screen->err_line("mcpbx: " + printable(problem));  // stdout has the list already
+    c.screen->err_line("mcpbx: " + redact::printable(problem));  // stdout has the list already
   else
     c.screen->error(problem);
-  return no_answer;
+  return terminals::no_answer;
 }
 
-std::string standing(const raw_json& row) {
-  std::string text = member_text(row, "state");
-  if (find_member(row, "withheld").is_true()) text += ", not offered";
+std::string standing(const json::raw_json& row) {
+  std::string text = json::member_text(row, "state");
+  if (json::find_member(row, "withheld").is_true()) text += ", not offered";
   return text;
 }
 
 // Returns a member for people: texts as they are, other values as JSON.
-std::string shown(const raw_json& value) {
+std::string shown(const json::raw_json& value) {
   return value.as_string().value_or(std::string(value.text()));
 }
 
 // Returns the members of a definition: the best known first, then the others in their order.
-std::vector<std::string> members_of(const raw_json& was, const raw_json& now) {
+std::vector<std::string> members_of(const json::raw_json& was, const json::raw_json& now) {
   std::vector<std::string> keys{"name", "title", "description", "annotations", "inputSchema", "outputSchema"};
   for (const auto& side : {was, now})
-    if (const auto object = raw_object::open(side))
-      object->for_each([&](std::string_view key, const raw_json&) {
+    if (const auto object = json::raw_object::open(side))
+      object->for_each([&](std::string_view key, const json::raw_json&) {
         if (std::ranges::find(keys, key) == keys.end()) keys.emplace_back(key);
       });
   return keys;
 }
 
-bool differs(const std::vector<diff_line>& lines) {
-  return std::ranges::any_of(lines, [](const diff_line& line) { return line.mark != ' '; });
+bool differs(const std::vector<terminals::diff_line>& lines) {
+  return std::ranges::any_of(lines, [](const terminals::diff_line& line) { return line.mark != ' '; });
 }
 
 std::string key_shown(std::string_view key) {
-  return shell_word(key) == key ? std::string(key) : quoted_name(key);
+  return shell_word(key) == key ? std::string(key) : terminals::quoted_name(key);
 }
 
 // Prints the members of a definition, differing ones line by line. No line begins with foreign text, and no character
 // is hidden.
-void show_definitions(context& c, const raw_json& row) {
-  const raw_json was = find_member(row, "pinned"), now = find_member(row, "listed");
+void show_definitions(context& c, const json::raw_json& row) {
+  const json::raw_json was = json::find_member(row, "pinned"), now = json::find_member(row, "listed");
   const auto width = c.screen->out_width();
   bool hides = false;
   std::string text;
-  const auto side = [&](std::string_view head, const raw_json& value) {
+  const auto side = [&](std::string_view head, const json::raw_json& value) {
     if (!value) return;
-    hides = hides || has_hidden(shown(value), true);
-    text += framed(head, shown(value), width);
+    hides = hides || redact::has_hidden(shown(value), true);
+    text += terminals::framed(head, shown(value), width);
   };
   for (const auto& key : members_of(was, now)) {
-    const raw_json before = find_member(was, key), after = find_member(now, key);
+    const json::raw_json before = json::find_member(was, key), after = json::find_member(now, key);
     if (!before && !after) continue;
-    text += framed("  ", key_shown(key), width);
+    text += terminals::framed("  ", key_shown(key), width);
     if (before.text() == after.text()) {
       side("    ", before);
-    } else if (const auto lines = line_diff(comparable_lines(before), comparable_lines(after)); differs(lines)) {
+    } else if (const auto lines =
+                   terminals::line_diff(terminals::comparable_lines(before), terminals::comparable_lines(after));
+               differs(lines)) {
       for (const auto& [mark, line] : lines) {
-        hides = hides || has_hidden(line);
-        text += framed(std::string("  ") + mark + " ", line, width);
+        hides = hides || redact::has_hidden(line);
+        text += terminals::framed(std::string("  ") + mark + " ", line, width);
       }
     } else {
       // The values differ in their spelling only, such as that of a member's name.
@@ -99,29 +101,30 @@ void show_definitions(context& c, const raw_json& row) {
       side("  + ", after);
     }
   }
-  if (hides) text.append(hidden_note).append("\n");
+  if (hides) text.append(terminals::hidden_note).append("\n");
   c.screen->out(text);
 }
 
-void show_row(context& c, const raw_json& row) {
-  c.screen->out(framed("", quoted_name(name_of(row)) + ": " + standing(row) + " (pin: " + member_text(row, "pin") + ")",
-                       c.screen->out_width()));
-  const std::string pinned = member_text(row, "pinnedSha256"), now = member_text(row, "sha256");
-  if (!pinned.empty()) c.screen->out_line("  pinned " + member_text(row, "pinnedAt") + ", sha256 " + pinned);
+void show_row(context& c, const json::raw_json& row) {
+  c.screen->out(terminals::framed(
+      "", terminals::quoted_name(name_of(row)) + ": " + standing(row) + " (pin: " + json::member_text(row, "pin") + ")",
+      c.screen->out_width()));
+  const std::string pinned = json::member_text(row, "pinnedSha256"), now = json::member_text(row, "sha256");
+  if (!pinned.empty()) c.screen->out_line("  pinned " + json::member_text(row, "pinnedAt") + ", sha256 " + pinned);
   if (!now.empty() && now != pinned) c.screen->out_line("  now sha256 " + now);
-  if (find_member(row, "originOnly").is_true())
+  if (json::find_member(row, "originOnly").is_true())
     c.screen->out_line(
         "  the definition is the same; the command, arguments, environment or address of its server is another one");
-  if (!pinned.empty() && !find_member(row, "pinned"))
+  if (!pinned.empty() && !json::find_member(row, "pinned"))
     c.screen->out_line("  what was pinned is too long to be kept; its hash is all there is");
   show_definitions(c, row);
 }
 
 // Prints the rows of a report that differ from their pins; with `also_ok` all rows. Returns the number of rows printed.
-std::size_t show_rows(context& c, const raw_json& list, bool also_ok) {
+std::size_t show_rows(context& c, const json::raw_json& list, bool also_ok) {
   std::size_t told = 0;
-  for_each_element(list, [&](const raw_json& row) {
-    if (!also_ok && member_text(row, "state") == "ok") return true;
+  json::for_each_element(list, [&](const json::raw_json& row) {
+    if (!also_ok && json::member_text(row, "state") == "ok") return true;
     if (told++ > 0) c.screen->out("\n");
     show_row(c, row);
     return true;
@@ -129,21 +132,21 @@ std::size_t show_rows(context& c, const raw_json& list, bool also_ok) {
   return told;
 }
 
-std::size_t rows_of(const raw_json& list) {
+std::size_t rows_of(const json::raw_json& list) {
   std::size_t all = 0;
-  for_each_element(list, [&](const raw_json&) { return ++all, true; });
+  json::for_each_element(list, [&](const json::raw_json&) { return ++all, true; });
   return all;
 }
 
 std::string whole_of(const std::string& name) {
-  return json_object("definitions", true, "name", name);
+  return json::json_object("definitions", true, "name", name);
 }
 
 // Asks the person at the terminal to approve the shown rows. Without a terminal, the call itself is the approval.
 bool agreed(context& c) {
-  if (c.json || !can_ask()) return true;
-  catch_interrupts();
-  const auto said = ask_yes(*c.screen, "approve this? [y/N] ");
+  if (c.json || !terminals::can_ask()) return true;
+  link::catch_interrupts();
+  const auto said = terminals::ask_yes(*c.screen, "approve this? [y/N] ");
   if (!said) c.screen->err_line("nothing was approved");
   return said;
 }
@@ -152,23 +155,23 @@ bool agreed(context& c) {
 constexpr std::array<std::string_view, 5> states{"changed", "new", "unseen", "gone", "ok"};
 
 // Returns the rows in the order of their states, without those that are ok or gone unless `all`.
-std::vector<raw_json> by_state(const raw_json& list, bool all) {
-  std::array<std::vector<raw_json>, states.size() + 1> groups;  // the last one for states that are not known here
-  for_each_element(list, [&](const raw_json& row) {
-    const auto state = member_text(row, "state");
+std::vector<json::raw_json> by_state(const json::raw_json& list, bool all) {
+  std::array<std::vector<json::raw_json>, states.size() + 1> groups;  // the last one for states that are not known here
+  json::for_each_element(list, [&](const json::raw_json& row) {
+    const auto state = json::member_text(row, "state");
     const auto at = static_cast<std::size_t>(std::ranges::find(states, state) - states.begin());
     if (all || (state != "ok" && state != "gone")) groups.at(at).push_back(row);
     return true;
   });
-  std::vector<raw_json> rows;
+  std::vector<json::raw_json> rows;
   for (const auto& group : groups) rows.insert(rows.end(), group.begin(), group.end());
   return rows;
 }
 
-look look_of_pin(const raw_json& row) {
-  const std::string state = member_text(row, "state");
-  if (find_member(row, "withheld").is_true()) return look::red;
-  return state == "changed" || state == "new" ? look::yellow : look::plain;
+terminals::look look_of_pin(const json::raw_json& row) {
+  const std::string state = json::member_text(row, "state");
+  if (json::find_member(row, "withheld").is_true()) return terminals::look::red;
+  return state == "changed" || state == "new" ? terminals::look::yellow : terminals::look::plain;
 }
 
 // Prints the table of pinned definitions.
@@ -178,24 +181,24 @@ int pins(context& c, bool all) {
   if (!made) return status;
   const auto report = call_or_explain(c, made->link, "mcpbx/pins/list", "{}", status);
   if (!report) return status;
-  const raw_json list = find_member(*report, "pins");
+  const json::raw_json list = json::find_member(*report, "pins");
   if (c.json) {
     c.screen->out_json(list.text());
     return problem_of(c, *report);
   }
   const auto rows = by_state(list, all);
-  fitted_table table({{"SERVER"}, {"TOOL"}, {"STATE"}, {"PINNED", 1}});
+  terminals::fitted_table table({{"SERVER"}, {"TOOL"}, {"STATE"}, {"PINNED", 1}});
   for (const auto& row : rows)
-    table.add({{visible(member_text(row, "server")),
-                key_shown(member_text(row, "tool")),
+    table.add({{redact::visible(json::member_text(row, "server")),
+                key_shown(json::member_text(row, "tool")),
                 {standing(row), look_of_pin(row)},
-                member_text(row, "pinnedAt")}});
-  if (!rows.empty()) show(*c.screen, table);
+                json::member_text(row, "pinnedAt")}});
+  if (!rows.empty()) terminals::show(*c.screen, table);
   const auto others = rows_of(list) - rows.size();
   if (others > 0)
     c.screen->err_line((rows.empty() ? "nothing needs a decision; " : "") + counted(others, "tool") +
                        (others == 1 ? " is" : " are") + " as pinned or gone (`mcpbx pins --all`)");
-  else if (rows.empty() && member_text(*report, "problem").empty())
+  else if (rows.empty() && json::member_text(*report, "problem").empty())
     c.screen->err_line(
         "nothing is pinned; tools are when their server is first seen, unless its entry says \"pin\": "
         "\"off\"");
@@ -209,7 +212,7 @@ int show_pins(context& c, const std::string& name) {
   if (!made) return status;
   const auto report = call_or_explain(c, made->link, "mcpbx/pins/list", whole_of(name), status);
   if (!report) return status;
-  const raw_json list = find_member(*report, "pins");
+  const json::raw_json list = json::find_member(*report, "pins");
   if (c.json) {
     c.screen->out_json(list.text());
     return problem_of(c, *report);
@@ -217,7 +220,7 @@ int show_pins(context& c, const std::string& name) {
   // For a whole server, leave out the tools that match their pins.
   const auto all = rows_of(list);
   const auto told = show_rows(c, list, all == 1);
-  const auto hash = member_text(*report, "sha256");
+  const auto hash = json::member_text(*report, "sha256");
   if (told == 0 && all > 0)
     c.screen->err_line("all " + std::to_string(all) + " tools are as they were pinned");
   else if (told > 0 && !hash.empty())
@@ -235,21 +238,22 @@ int accept_pins(context& c, const std::string& name, const std::string& sha256) 
     // The hash binds the approval to the shown report, so that a change in between is not approved.
     const auto report = call_or_explain(c, made->link, "mcpbx/pins/list", whole_of(name), status);
     if (!report) return status;
-    if (const int problem = problem_of(c, *report); problem != done) return problem;
-    hash = member_text(*report, "sha256");
-    if (!c.json && show_rows(c, find_member(*report, "pins"), false) > 0 && !agreed(c)) return no_answer;
+    if (const int problem = problem_of(c, *report); problem != terminals::done) return problem;
+    hash = json::member_text(*report, "sha256");
+    if (!c.json && show_rows(c, json::find_member(*report, "pins"), false) > 0 && !agreed(c))
+      return terminals::no_answer;
   }
   const auto done_now =
-      call_or_explain(c, made->link, "mcpbx/pins/accept", json_object("name", name, "sha256", hash), status);
+      call_or_explain(c, made->link, "mcpbx/pins/accept", json::json_object("name", name, "sha256", hash), status);
   if (!done_now) return status;
   if (c.json) {
     c.screen->out_json(done_now->text());
-    return done;
+    return terminals::done;
   }
-  const std::string count(find_member(*done_now, "accepted").text());
+  const std::string count(json::find_member(*done_now, "accepted").text());
   c.screen->err_line(count == "0" ? "everything was as pinned already"
                                   : "approved " + count + (count == "1" ? " tool" : " tools"));
-  return done;
+  return terminals::done;
 }
 
 struct pins_options {
@@ -300,4 +304,4 @@ Examples:
       .declare = declare_pins};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 constexpr std::array<std::string_view, 2> prompt_actions{"list", "get"};
@@ -29,7 +29,7 @@ struct prompts_options {
   std::vector<std::string> arguments;  ///< key=value
 };
 
-int list_prompts(context& c, daemon_connection& link) {
+int list_prompts(context& c, link::daemon_connection& link) {
   int status = 0;
   const auto all = list_of(c, link, "prompts/list", "prompts", status);
   if (!all) return status;
@@ -39,59 +39,63 @@ int list_prompts(context& c, daemon_connection& link) {
   else if (all->empty())
     c.screen->err_line("no prompts; `mcpbx servers` tells what each tool server offers");
   else if (c.screen->out_is_terminal())
-    show(*c.screen, offer_table(prompt_rows(*all)));
+    terminals::show(*c.screen, text::offer_table(text::prompt_rows(*all)));
   else
-    c.screen->out(table(prompt_rows(*all)));
-  return done;
+    c.screen->out(terminals::table(text::prompt_rows(*all)));
+  return terminals::done;
 }
 
-int get_prompt(context& c, daemon_connection& link, const prompts_options& o) {
-  const auto arguments = prompt_arguments(o.arguments);
+int get_prompt(context& c, link::daemon_connection& link, const prompts_options& o) {
+  const auto arguments = input::prompt_arguments(o.arguments);
   if (!arguments) {
     c.screen->error(arguments.error().message);
-    return usage;
+    return terminals::usage;
   }
   int status = 0;
   const auto all = list_of(c, link, "prompts/list", "prompts", status);
   if (!all) return status;
-  const auto known = std::ranges::find(*all, o.name, [](const raw_json& p) { return member_text(p, "name"); });
+  const auto known =
+      std::ranges::find(*all, o.name, [](const json::raw_json& p) { return json::member_text(p, "name"); });
   if (known == all->end()) {
-    c.screen->error("there is no prompt `" + printable(cut_utf8(o.name, 128)) + "`" + near_name(o.name, *all, "name") +
+    c.screen->error("there is no prompt `" + redact::printable(cut_utf8(o.name, 128)) + "`" +
+                    input::near_name(o.name, *all, "name") +
                     "; `mcpbx prompts` lists them all, `mcpbx servers` tells why a server's may be missing");
-    return no_such;
+    return terminals::no_such;
   }
-  if (const auto missing = missing_arguments(*known, o.arguments); !missing.empty()) {
-    c.screen->error("the prompt " + o.name + " needs the argument " + printable(missing) + "; write " +
-                    printable(missing) + "=VALUE");
-    return usage;
+  if (const auto missing = input::missing_arguments(*known, o.arguments); !missing.empty()) {
+    c.screen->error("the prompt " + o.name + " needs the argument " + redact::printable(missing) + "; write " +
+                    redact::printable(missing) + "=VALUE");
+    return terminals::usage;
   }
-  for (const auto& hint : unknown_arguments(*known, o.arguments)) c.screen->err_line("mcpbx: " + printable(hint));
-  catch_interrupts();
-  const auto got = call_with_questions(
-      c, link, "prompts/get", json_object("name", o.name, "arguments", raw_json::own(*arguments)), person_of(c));
+  for (const auto& hint : input::unknown_arguments(*known, o.arguments))
+    c.screen->err_line("mcpbx: " + redact::printable(hint));
+  link::catch_interrupts();
+  const auto got = call_with_questions(c, link, "prompts/get",
+                                       json::json_object("name", o.name, "arguments", json::raw_json::own(*arguments)),
+                                       person_of(c));
   if (!got) return explain(c, got.error());
   if (got->error) return explain(c, *got);
   if (c.json)
     c.screen->out_json(got->result.text());
   else
-    for (const auto& line : prompt_lines(got->result)) c.screen->out_line(line);
-  return done;
+    for (const auto& line : text::prompt_lines(got->result)) c.screen->out_line(line);
+  return terminals::done;
 }
 
 int prompts(context& c, const prompts_options& o) {
   const std::string action = o.action.empty() ? "list" : o.action;
   const auto wrong = [&](const std::string& what) {
     c.screen->error(what + "; see `mcpbx prompts --help`");
-    return usage;
+    return terminals::usage;
   };
   if (std::ranges::find(prompt_actions, action) == prompt_actions.end())
-    return wrong("`prompts` knows no `" + printable(action) + "`" + did_you_mean(action, prompt_actions));
+    return wrong("`prompts` knows no `" + redact::printable(action) + "`" + did_you_mean(action, prompt_actions));
   if (action == "get" && o.name.empty()) return wrong("`prompts get` needs the name of a prompt");
   if (action == "list" && !o.name.empty()) return wrong("`prompts list` takes no name; `prompts get` does");
   int status = 0;
   auto made = connect_or_explain(c, true, status, {.profile = o.profile});
   if (!made) return status;
-  if (auto ready = initialize(made->link, MCPBX_VERSION, answerable(person_of(c))); !ready)
+  if (auto ready = link::initialize(made->link, MCPBX_VERSION, answerable(person_of(c))); !ready)
     return explain(c, ready.error());
   wait_for_servers(c, *made);
   return action == "get" ? get_prompt(c, made->link, o) : list_prompts(c, made->link);
@@ -127,4 +131,4 @@ Examples:
       .actions = prompt_actions};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

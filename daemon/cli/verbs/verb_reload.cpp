@@ -5,7 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 int reload(context& c) {
@@ -16,15 +16,15 @@ int reload(context& c) {
   if (!got) return code;
   if (c.json) {
     c.screen->out_json(got->text());
-    return done;
+    return terminals::done;
   }
-  for (const auto& notice : texts_of(*got, "notices")) c.screen->err_line(notice);
-  const auto files = texts_of(*got, "files"), waiting = texts_of(*got, "fromNextStart");
+  for (const auto& notice : link::texts_of(*got, "notices")) c.screen->err_line(notice);
+  const auto files = link::texts_of(*got, "files"), waiting = link::texts_of(*got, "fromNextStart");
   c.screen->out_line(files.empty() ? "in force: the defaults, since there is no configuration file"
-                                   : "in force: " + listed(files));
+                                   : "in force: " + link::listed(files));
   if (!waiting.empty())
-    c.screen->out_line("from the daemon's next start: " + listed(waiting) + " (`mcpbx stop` ends this one)");
-  return done;
+    c.screen->out_line("from the daemon's next start: " + link::listed(waiting) + " (`mcpbx stop` ends this one)");
+  return terminals::done;
 }
 
 }  // namespace
@@ -43,4 +43,4 @@ Example:
       .declare = [](CLI::App&) -> verb_action { return reload; }};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -15,12 +15,12 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 struct remove_options {
   std::string name;
-  write_wish wish;
+  config::write_wish wish;
 };
 
 /// Returns lines about the files in `secrets` that the text refers to: they stay, since their content is nowhere else.
@@ -37,24 +37,24 @@ std::vector<std::string> secrets_left(const std::string& entry) {
 }
 
 int remove(context& c, const remove_options& o) {
-  const auto place = find_config_place(c, conf::environment_for_places());
+  const auto place = config::find_config_place(c, conf::environment_for_places());
   if (!place) return explain(c, place.error());
-  auto changes = entry_removed(*place, o.name);
+  auto changes = config::entry_removed(*place, o.name);
   if (!changes) return explain(c, changes.error());
   for (auto& change : *changes)
-    if (place->file && change.after) change.after = conf::without_marks_of(*change.after, o.name);
+    if (place->file && change.after) change.after = conf::imports::without_marks_of(*change.after, o.name);
   std::vector<std::string> told;
   for (const auto& change : *changes)
-    if (const auto entry = conf::member_text(*change.before, {"mcpServers", o.name}, change.path.native());
+    if (const auto entry = conf::edit::member_text(*change.before, {"mcpServers", o.name}, change.path.native());
         entry && *entry)
       for (auto& line : secrets_left(**entry)) told.push_back(std::move(line));
-  return write_changes(c, *place, *changes, told, o.wish);
+  return config::write_changes(c, *place, *changes, told, o.wish);
 }
 
 verb_action declare_remove(CLI::App& page) {
   const auto o = std::make_shared<remove_options>();
   page.add_option("NAME", o->name, "the name of the server")->required()->type_name("");
-  add_write_options(page, o->wish, false);
+  config::add_write_options(page, o->wish, false);
   return [o](context& c) { return remove(c, *o); };
 }
 
@@ -74,4 +74,4 @@ Example:
       .declare = declare_remove};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 constexpr std::array<std::string_view, 3> resource_actions{"list", "templates", "read"};
@@ -31,13 +31,13 @@ struct resources_options {
   std::string action, uri, output, profile;
 };
 
-int list_resources(context& c, daemon_connection& link, bool templates) {
+int list_resources(context& c, link::daemon_connection& link, bool templates) {
   int status = 0;
   const auto all = templates ? list_of(c, link, "resources/templates/list", "resourceTemplates", status)
                              : list_of(c, link, "resources/list", "resources", status);
   if (!all) return status;
   report_starting(c, link);
-  const auto rows = templates ? template_rows(*all) : resource_rows(*all);
+  const auto rows = templates ? text::template_rows(*all) : text::resource_rows(*all);
   if (c.json)
     c.screen->out_json(array_of(*all));
   else if (all->empty())
@@ -45,25 +45,26 @@ int list_resources(context& c, daemon_connection& link, bool templates) {
                            ? "no templates; `mcpbx servers` tells what each tool server offers"
                            : "no resources are listed; `mcpbx resources templates` shows which others there may be");
   else if (c.screen->out_is_terminal())
-    show(*c.screen, offer_table(rows));
+    terminals::show(*c.screen, text::offer_table(rows));
   else
-    c.screen->out(table(rows));
-  return done;
+    c.screen->out(terminals::table(rows));
+  return terminals::done;
 }
 
 // Returns all contents, one behind the other, and whether one of them is binary.
-result<std::pair<std::string, bool>> contents_of(const raw_json& result) {
+result<std::pair<std::string, bool>> contents_of(const json::raw_json& result) {
   std::pair<std::string, bool> all;
   error failed{errc::internal, ""};
-  for_each_element(find_member(result, "contents"), [&](const raw_json& one) {
-    const raw_json blob = find_member(one, "blob");
+  json::for_each_element(json::find_member(result, "contents"), [&](const json::raw_json& one) {
+    const json::raw_json blob = json::find_member(one, "blob");
     if (!blob) {
-      all.first += find_member(one, "text").as_string().value_or("");
+      all.first += json::find_member(one, "text").as_string().value_or("");
       return true;
     }
     const auto bytes = lenient_base64_bytes(blob.as_string().value_or("?"));
     if (!bytes) {
-      failed = {errc::parse, "the contents of " + member_text(one, "uri") + " cannot be read: they are no base64"};
+      failed = {errc::parse,
+                "the contents of " + json::member_text(one, "uri") + " cannot be read: they are no base64"};
       return false;
     }
     all.first += *bytes;
@@ -74,59 +75,62 @@ result<std::pair<std::string, bool>> contents_of(const raw_json& result) {
   return all;
 }
 
-int explain_missing(context& c, daemon_connection& link, const std::string& uri, const answer& got) {
+int explain_missing(context& c, link::daemon_connection& link, const std::string& uri, const link::answer& got) {
   int status = 0;
   const auto all = list_of(c, link, "resources/list", "resources", status);
   if (!all) return status;
-  c.screen->error("there is no resource `" + printable(cut_utf8(uri, 200)) + "`" + near_name(uri, *all, "uri") + ": " +
-                  printable(got.error_message()) + "; `mcpbx resources` lists those that are known");
-  return no_such;
+  c.screen->error("there is no resource `" + redact::printable(cut_utf8(uri, 200)) + "`" +
+                  input::near_name(uri, *all, "uri") + ": " + redact::printable(got.error_message()) +
+                  "; `mcpbx resources` lists those that are known");
+  return terminals::no_such;
 }
 
-int read_resource(context& c, daemon_connection& link, const resources_options& o) {
-  catch_interrupts();
-  const auto got = call_with_questions(c, link, "resources/read", json_object("uri", o.uri), person_of(c));
+int read_resource(context& c, link::daemon_connection& link, const resources_options& o) {
+  link::catch_interrupts();
+  const auto got = call_with_questions(c, link, "resources/read", json::json_object("uri", o.uri), person_of(c));
   if (!got) return explain(c, got.error());
   if (got->error) {
     const int code = got->error_code();
-    const bool missing =
-        code == resource_not_found || (code == invalid_params && find_member(find_member(got->error, "data"), "uri"));
+    const bool missing = code == resource_not_found ||
+                         (code == invalid_params && json::find_member(json::find_member(got->error, "data"), "uri"));
     return missing ? explain_missing(c, link, o.uri, *got) : explain(c, *got);
   }
   if (c.json && o.output.empty()) {
     c.screen->out_json(got->result.text());
-    return done;
+    return terminals::done;
   }
   const auto contents = contents_of(got->result);
   if (!contents) return explain(c, contents.error());
   const auto& [bytes, binary] = *contents;
   if (!o.output.empty()) {
     if (const auto kept = write_file(o.output, bytes); !kept) return explain(c, kept.error());
-    if (c.json) c.screen->out_json(json_object("file", o.output, "bytes", raw_json::own(std::to_string(bytes.size()))));
-    return done;
+    if (c.json)
+      c.screen->out_json(
+          json::json_object("file", o.output, "bytes", json::raw_json::own(std::to_string(bytes.size()))));
+    return terminals::done;
   }
   if (!binary) {
     c.screen->out(bytes);
     if (c.screen->out_is_terminal() && !bytes.ends_with('\n')) c.screen->out("\n");
-    return done;
+    return terminals::done;
   }
   if (c.screen->out_is_terminal()) {
     c.screen->error(o.uri + " is binary (" + std::to_string(bytes.size()) +
                     " bytes), which no terminal shows; write it into a file with --output FILE, or with > FILE");
-    return usage;
+    return terminals::usage;
   }
   c.screen->out(bytes);
-  return done;
+  return terminals::done;
 }
 
 int resources(context& c, const resources_options& o) {
   const std::string action = o.action.empty() ? "list" : o.action;
   const auto wrong = [&](const std::string& what) {
     c.screen->error(what + "; see `mcpbx resources --help`");
-    return usage;
+    return terminals::usage;
   };
   if (std::ranges::find(resource_actions, action) == resource_actions.end())
-    return wrong("`resources` knows no `" + printable(action) + "`" + did_you_mean(action, resource_actions));
+    return wrong("`resources` knows no `" + redact::printable(action) + "`" + did_you_mean(action, resource_actions));
   if (action == "read" && o.uri.empty()) return wrong("`resources read` needs the URI of a resource");
   if (action != "read" && !o.uri.empty())
     return wrong("`resources " + action + "` takes no URI; `resources read` does");
@@ -134,7 +138,7 @@ int resources(context& c, const resources_options& o) {
   int status = 0;
   auto made = connect_or_explain(c, true, status, {.profile = o.profile});
   if (!made) return status;
-  if (auto ready = initialize(made->link, MCPBX_VERSION, answerable(person_of(c))); !ready)
+  if (auto ready = link::initialize(made->link, MCPBX_VERSION, answerable(person_of(c))); !ready)
     return explain(c, ready.error());
   wait_for_servers(c, *made);
   return action == "read" ? read_resource(c, made->link, o) : list_resources(c, made->link, action == "templates");
@@ -173,4 +177,4 @@ Examples:
       .actions = resource_actions};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -8,17 +8,17 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 int restart(context& c, const std::string& server) {
   int code = 0;
   auto made = connect_or_explain(c, true, code);
   if (!made) return code;
-  auto got = call_or_explain(c, made->link, "mcpbx/restart", json_object("server", server), code);
+  auto got = call_or_explain(c, made->link, "mcpbx/restart", json::json_object("server", server), code);
   if (!got) return code;
   if (c.json) c.screen->out_json(got->text());
-  return done;
+  return terminals::done;
 }
 
 verb_action declare_restart(CLI::App& page) {
@@ -37,4 +37,4 @@ verb verb_restart() {
           .declare = declare_restart};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -14,45 +14,47 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
-std::string number_of(const raw_json& object, std::string_view key) {
-  const raw_json value = find_member(object, key);
+std::string number_of(const json::raw_json& object, std::string_view key) {
+  const json::raw_json value = json::find_member(object, key);
   return value && !value.is_null() ? std::string(value.text()) : "";
 }
 
 // Prints what the servers wrote last that are not well.
-void show_last_words(context& c, const raw_json& list) {
-  for_each_element(list, [&](const raw_json& s) {
-    const std::string state = member_text(s, "state"), said = member_text(s, "stderr");
+void show_last_words(context& c, const json::raw_json& list) {
+  json::for_each_element(list, [&](const json::raw_json& s) {
+    const std::string state = json::member_text(s, "state"), said = json::member_text(s, "stderr");
     if (said.empty() || state == "ready" || state == "lazy" || state == "disabled") return true;
-    c.screen->out("\n" + member_text(s, "name") +
-                  (member_text(s, "exit").empty() ? "" : ", " + member_text(s, "exit")) + ", stderr:\n");
+    c.screen->out("\n" + json::member_text(s, "name") +
+                  (json::member_text(s, "exit").empty() ? "" : ", " + json::member_text(s, "exit")) + ", stderr:\n");
     const std::string tail(tail_utf8(said, 600));
-    c.screen->out(c.screen->out_is_terminal() ? framed("  | ", trimmed(tail), c.screen->out_width()) : tail + "\n");
+    c.screen->out(c.screen->out_is_terminal() ? terminals::framed("  | ", trimmed(tail), c.screen->out_width())
+                                              : tail + "\n");
     return true;
   });
 }
 
 // Prints the table as scripts know it, with all columns.
-void show_plain(context& c, const raw_json& list) {
+void show_plain(context& c, const json::raw_json& list) {
   std::vector<std::vector<std::string>> rows{
       {"NAME", "STATE", "ERA", "REVISION", "TOOLS", "PROMPTS", "RESOURCES", "PID", "MEMORY", "RESTARTS", "LAST ERROR"}};
-  for_each_element(list, [&](const raw_json& s) {
-    rows.push_back({member_text(s, "name"), member_text(s, "state"), member_text(s, "era"), member_text(s, "revision"),
-                    number_of(s, "tools"), number_of(s, "prompts"), number_of(s, "resources"), number_of(s, "pid"),
-                    memory_of(s), number_of(s, "restarts"), trouble_of(s)});
+  json::for_each_element(list, [&](const json::raw_json& s) {
+    rows.push_back({json::member_text(s, "name"), json::member_text(s, "state"), json::member_text(s, "era"),
+                    json::member_text(s, "revision"), number_of(s, "tools"), number_of(s, "prompts"),
+                    number_of(s, "resources"), number_of(s, "pid"), text::memory_of(s), number_of(s, "restarts"),
+                    text::trouble_of(s)});
     return true;
   });
-  c.screen->out(table(rows));
+  c.screen->out(terminals::table(rows));
 }
 
-int show_one(context& c, const raw_json& list, const std::string& name) {
-  raw_json found;
+int show_one(context& c, const json::raw_json& list, const std::string& name) {
+  json::raw_json found;
   std::vector<std::string> names;
-  for_each_element(list, [&](const raw_json& s) {
-    names.push_back(member_text(s, "name"));
+  json::for_each_element(list, [&](const json::raw_json& s) {
+    names.push_back(json::member_text(s, "name"));
     if (names.back() == name) found = s;
     return true;
   });
@@ -60,13 +62,13 @@ int show_one(context& c, const raw_json& list, const std::string& name) {
     const std::vector<std::string_view> known(names.begin(), names.end());
     c.screen->error("there is no tool server \"" + name + "\"" + did_you_mean(name, known) +
                     "; `mcpbx servers` lists them");
-    return no_such;
+    return terminals::no_such;
   }
   if (c.json)
     c.screen->out_json(found.text());
   else
-    show(*c.screen, server_facts(found));
-  return done;
+    terminals::show(*c.screen, text::server_facts(found));
+  return terminals::done;
 }
 
 int servers(context& c, const std::string& name) {
@@ -75,30 +77,30 @@ int servers(context& c, const std::string& name) {
   if (!made) return status;
   auto got = call_or_explain(c, made->link, "mcpbx/servers", "{}", status);
   if (!got) return status;
-  const raw_json list = *got;
+  const json::raw_json list = *got;
   if (!name.empty()) return show_one(c, list, name);
   if (c.json) {
     c.screen->out_json(list.text());
-    return done;
+    return terminals::done;
   }
-  const auto known = server_table(list);
+  const auto known = text::server_table(list);
   if (known.empty()) {
     c.screen->err_line("no tool servers are configured");
-    return done;
+    return terminals::done;
   }
   if (c.screen->out_is_terminal())
-    show(*c.screen, known);
+    terminals::show(*c.screen, known);
   else
     show_plain(c, list);
-  for_each_element(list, [&](const raw_json& s) {
-    if (const std::string pins = member_text(s, "pins"); !pins.empty()) {
+  json::for_each_element(list, [&](const json::raw_json& s) {
+    if (const std::string pins = json::member_text(s, "pins"); !pins.empty()) {
       c.screen->out("\n");
-      for (const auto& line : wrapped(pins, c.screen->out_width())) c.screen->out_line(line);
+      for (const auto& line : terminals::wrapped(pins, c.screen->out_width())) c.screen->out_line(line);
     }
     return true;
   });
   show_last_words(c, list);
-  return done;
+  return terminals::done;
 }
 
 verb_action declare_servers(CLI::App& page) {
@@ -131,4 +133,4 @@ Examples:
       .declare = declare_servers};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

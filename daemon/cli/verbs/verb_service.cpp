@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 constexpr std::array<std::string_view, 3> service_actions{"enable", "disable", "status"};
@@ -25,17 +25,17 @@ constexpr std::array<std::string_view, 3> service_actions{"enable", "disable", "
 int tell_service(context& c, std::string_view action, bool runs, const result<std::vector<std::string>>& files) {
   if (!files) {
     c.screen->error(files.error().message);
-    return files.error().code == errc::config ? usage : no_answer;
+    return files.error().code == errc::config ? terminals::usage : terminals::no_answer;
   }
   const bool on = action == "enable";
   if (c.json) {
     std::string json;
-    json_writer out(json);
+    json::json_writer out(json);
     out.begin_object().member("enabled", on).key(on ? "written" : "removed").begin_array();
     for (const auto& f : *files) out.value(f);
     out.end_array().end_object();
     c.screen->out_json(json);
-    return done;
+    return terminals::done;
   }
   for (const auto& f : *files) c.screen->out_line((on ? "wrote   " : "removed ") + f);
   c.screen->out_line(on ? "systemd listens for mcpbx now and starts the daemon at the first connection."
@@ -44,18 +44,18 @@ int tell_service(context& c, std::string_view action, bool runs, const result<st
     c.screen->out_line(
         "The daemon that runs keeps the PATH it was started with; `mcpbx stop` lets the next connection "
         "start it anew.");
-  return done;
+  return terminals::done;
 }
 
 // Ends a daemon that no service runs: it holds the socket. Returns false, with the reason told, if it is in use.
 bool free_the_socket(context& c) {
-  const auto where = choose_socket({});
-  const auto fd = where ? connect_to(*where) : std::unexpected(where.error());
+  const auto where = link::choose_socket({});
+  const auto fd = where ? link::connect_to(*where) : std::unexpected(where.error());
   if (!fd) return true;
-  daemon_connection link(*fd);
+  link::daemon_connection link(*fd);
   const auto hello = link.call("mcpbx/hello", "{}");
   if (!hello || hello->error) return true;
-  const daemon_end end(link, hello->result);
+  const link::daemon_end end(link, hello->result);
   const auto stopped = link.call("mcpbx/stop", R"({"ifIdle":true})");
   if (stopped && !stopped->error && end.wait()) return true;
   c.screen->error(
@@ -63,25 +63,25 @@ bool free_the_socket(context& c) {
   return false;
 }
 
-int show_service(context& c, const service_state& s, const std::string& socket) {
+int show_service(context& c, const service::service_state& s, const std::string& socket) {
   const bool ready = s.socket == "active";
   if (c.json) {
     std::string json;
-    json_writer out(json);
+    json::json_writer out(json);
     out.begin_object().member("systemd", s.manager).member("enabled", s.socket_enabled == "enabled");
     out.member("listening", ready).member("socket", s.socket).member("service", s.service);
     if (!s.pid.empty()) out.key("pid").token(s.pid);
     if (!s.file.empty()) out.member("unit", s.file);
     out.end_object();
     c.screen->out_json(json);
-    return ready ? done : no_answer;
+    return ready ? terminals::done : terminals::no_answer;
   }
   if (!s.manager) {
     c.screen->out_line(
         "there is no systemd that runs services for you here; commands start the daemon when it is needed");
-    return no_answer;
+    return terminals::no_answer;
   }
-  c.screen->out(table(
+  c.screen->out(terminals::table(
       {{"at login", s.socket_enabled == "enabled" ? "systemd listens" : "nothing; `mcpbx service enable` changes it"},
        {"now", ready                  ? "systemd listens at " + socket
                : s.socket == "failed" ? "systemd gave up listening; `mcpbx service enable` lets it listen again"
@@ -90,22 +90,22 @@ int show_service(context& c, const service_state& s, const std::string& socket) 
                   : s.service == "failed" ? "failed; `journalctl --user -u mcpbx.service` tells why"
                                           : "starts at the first connection"},
        {"unit", s.file.empty() ? "none" : s.file}}));
-  return ready ? done : no_answer;
+  return ready ? terminals::done : terminals::no_answer;
 }
 
 int service(context& c, const std::string& action) {
   if (std::ranges::find(service_actions, action) == service_actions.end()) {
     c.screen->error("`service` knows no `" + action + "`" + did_you_mean(action, service_actions) +
                     "; see `mcpbx service --help`");
-    return usage;
+    return terminals::usage;
   }
-  const auto where = choose_socket({});
+  const auto where = link::choose_socket({});
   const auto env = conf::environment::of_process();
-  const user_service units(env, real_systemctl(), daemon_program());
+  const service::user_service units(env, service::real_systemctl(), service::daemon_program());
   const auto before = units.state();
   if (action == "status") return show_service(c, before, where ? where->path : "");
   if (action == "disable") return tell_service(c, action, false, units.disable());
-  if (before.manager && before.socket != "active" && !free_the_socket(c)) return no_answer;
+  if (before.manager && before.socket != "active" && !free_the_socket(c)) return terminals::no_answer;
   return tell_service(c, action, before.service == "active", units.enable());
 }
 
@@ -141,4 +141,4 @@ Examples:
       .actions = service_actions};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 constexpr std::array<std::string_view, 5> actions{"list", "show", "find", "resume", "rm"};
@@ -33,82 +33,90 @@ struct sessions_options {
   bool all = false;               ///< for list: include sessions of other doors
 };
 
-int list(context& c, daemon_connection& link, int limit, bool all_of_them) {
+int list(context& c, link::daemon_connection& link, int limit, bool all_of_them) {
   int status = 0;
   std::string params;
-  json_writer w(params);
+  json::json_writer w(params);
   w.begin_object().member("limit", limit).set("all", all_of_them).end_object();
   const auto got = call_or_explain(c, link, "mcpbx/sessions/list", params, status);
   if (!got) return status;
-  const auto all = find_member(*got, "sessions");
+  const auto all = json::find_member(*got, "sessions");
   if (c.json) {
     c.screen->out_json(all.text());
-    return done;
+    return terminals::done;
   }
   std::vector<std::vector<std::string>> rows{{"SESSION", "LAST USED (UTC)", "RUNS", "MODEL", "TITLE"}};
   if (all_of_them) rows[0].insert(rows[0].begin() + 1, "BEGUN BY");
-  for_each_element(all, [&](const raw_json& s) {
-    rows.push_back({member_text(s, "session"), date_of(find_member(s, "usedMs").as_integer().value_or(0)),
-                    std::string(find_member(s, "runCount").text()), member_text(s, "model"),
-                    member_text(s, "title") + (find_member(s, "running") ? " (going on)" : "")});
-    if (all_of_them) rows.back().insert(rows.back().begin() + 1, member_text(s, "principal"));
+  json::for_each_element(all, [&](const json::raw_json& s) {
+    rows.push_back({json::member_text(s, "session"),
+                    text::date_of(json::find_member(s, "usedMs").as_integer().value_or(0)),
+                    std::string(json::find_member(s, "runCount").text()), json::member_text(s, "model"),
+                    json::member_text(s, "title") + (json::find_member(s, "running") ? " (going on)" : "")});
+    if (all_of_them) rows.back().insert(rows.back().begin() + 1, json::member_text(s, "principal"));
     return true;
   });
   if (rows.size() == 1)
     c.screen->err_line("no sessions yet; `mcpbx ask` begins one");
   else
-    c.screen->out(table(rows));
-  if (find_member(*got, "next")) c.screen->err_line("there may be more; --limit shows up to 1000");
-  return done;
+    c.screen->out(terminals::table(rows));
+  if (json::find_member(*got, "next")) c.screen->err_line("there may be more; --limit shows up to 1000");
+  return terminals::done;
 }
 
-int show(context& c, daemon_connection& link, const sessions_options& o) {
+int show(context& c, link::daemon_connection& link, const sessions_options& o) {
   int status = 0;
   const auto all = read_session(c, link, o.id, false, status);
   if (!all) return status;
   if (c.json)
-    c.screen->out_json(json_of(*all));
+    c.screen->out_json(text::json_of(*all));
   else if (o.format == "jsonl")
-    c.screen->out_json(trimmed(json_lines_of(*all)));
+    c.screen->out_json(trimmed(text::json_lines_of(*all)));
   else
-    c.screen->out(markdown_of(*all));
-  return done;
+    c.screen->out(text::markdown_of(*all));
+  return terminals::done;
 }
 
 // Prints the runs in which all words were said in one message, with the line that has most of them.
-int find(context& c, daemon_connection& link, const std::string& words, const sessions_options& o) {
+int find(context& c, link::daemon_connection& link, const std::string& words, const sessions_options& o) {
   int status = 0;
   std::string params;
-  json_writer(params).begin_object().member("words", words).member("limit", o.limit).set("all", o.all).end_object();
+  json::json_writer(params)
+      .begin_object()
+      .member("words", words)
+      .member("limit", o.limit)
+      .set("all", o.all)
+      .end_object();
   const auto got = call_or_explain(c, link, "mcpbx/sessions/find", params, status);
   if (!got) return status;
-  const auto found = find_member(*got, "found");
-  const bool complete = find_member(*got, "complete").is_true();
+  const auto found = json::find_member(*got, "found");
+  const bool complete = json::find_member(*got, "complete").is_true();
   std::size_t count = 0;
   if (c.json) c.screen->out_json(found.text());
-  for_each_element(found, [&](const raw_json& one) {
+  json::for_each_element(found, [&](const json::raw_json& one) {
     ++count;
     if (c.json) return true;
-    c.screen->out_line(terminal::bold(member_text(one, "session")) +
-                       terminal::dim("  " + date_of(find_member(one, "startedMs").as_integer().value_or(0)) + " UTC  " +
-                                     member_text(one, "role")));
-    c.screen->out_line("  " + marked(member_text(one, "line"), word_search(words)));
+    c.screen->out_line(
+        terminals::terminal::bold(json::member_text(one, "session")) +
+        terminals::terminal::dim("  " + text::date_of(json::find_member(one, "startedMs").as_integer().value_or(0)) +
+                                 " UTC  " + json::member_text(one, "role")));
+    c.screen->out_line("  " + text::marked(json::member_text(one, "line"), search::word_search(words)));
     return true;
   });
   if (count == 0 && complete && !c.json)
     c.screen->err_line("no session has all of these words in one message; `mcpbx sessions` lists the sessions");
   if (!complete)
-    c.screen->err_line("mcpbx: looked back to " + date_of(find_member(*got, "reachedMs").as_integer().value_or(0)) +
+    c.screen->err_line("mcpbx: looked back to " +
+                       text::date_of(json::find_member(*got, "reachedMs").as_integer().value_or(0)) +
                        " UTC; --limit N shows more, and more words find fewer");
-  return done;
+  return terminals::done;
 }
 
-int remove(context& c, daemon_connection& link, const std::string& id) {
+int remove(context& c, link::daemon_connection& link, const std::string& id) {
   int status = 0;
-  const auto got = call_or_explain(c, link, "mcpbx/sessions/delete", json_object("session", id), status);
+  const auto got = call_or_explain(c, link, "mcpbx/sessions/delete", json::json_object("session", id), status);
   if (!got) return status;
   if (c.json) c.screen->out_json(got->text());
-  return done;
+  return terminals::done;
 }
 
 // Returns a hint for a wrong action: the word for what other programs call otherwise, or the nearest one.
@@ -130,7 +138,7 @@ std::string near_action(std::string_view word) {
 
 int wrong(context& c, const std::string& what) {
   c.screen->error(what + "; see `mcpbx sessions --help`");
-  return usage;
+  return terminals::usage;
 }
 
 int sessions(context& c, const sessions_options& o) {
@@ -171,7 +179,7 @@ verb_action declare_sessions(CLI::App& page) {
   page.add_flag("--all", o->all, "list, find: also what programs on the port and tool servers began");
   page.add_option("--limit", o->limit, "list, find: how many, the latest first (50)")
       ->type_name("N")
-      ->check(whole_number(1, 1000));
+      ->check(input::whole_number(1, 1000));
   auto* resumed = page.add_option_group("Options of resume");
   add_question_options(*resumed, o->question, " (that of the session)");
   return [o, resumed](context& c) {
@@ -212,4 +220,4 @@ Examples:
       .actions = actions};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -3,7 +3,7 @@
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/text/status_text.hpp"
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 int status(context& c) {
@@ -14,13 +14,13 @@ int status(context& c) {
   if (!got) return code;
   if (c.json) {
     c.screen->out_json(got->text());
-    return done;
+    return terminals::done;
   }
   if (c.screen->out_is_terminal())
-    show(*c.screen, status_facts(*got));
+    terminals::show(*c.screen, text::status_facts(*got));
   else
-    c.screen->out(table(status_rows(*got)));
-  return done;
+    c.screen->out(terminals::table(text::status_rows(*got)));
+  return terminals::done;
 }
 
 }  // namespace
@@ -35,4 +35,4 @@ verb verb_status() {
           .declare = [](CLI::App&) -> verb_action { return status; }};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -3,7 +3,7 @@
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/link/daemon_age.hpp"
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 int stop(context& c) {
@@ -12,13 +12,13 @@ int stop(context& c) {
   if (!made) return code;
   auto hello = call_or_explain(c, made->link, "mcpbx/hello", "{}", code);
   if (!hello) return code;
-  const daemon_end end(made->link, *hello);
+  const link::daemon_end end(made->link, *hello);
   auto got = call_or_explain(c, made->link, "mcpbx/stop", "{}", code);
   if (!got) return code;
   if (c.json) c.screen->out_json(got->text());
-  if (end.wait()) return done;
+  if (end.wait()) return terminals::done;
   c.screen->error("the daemon is still stopping; `mcpbx status` tells when it has ended");
-  return no_answer;
+  return terminals::no_answer;
 }
 
 }  // namespace
@@ -37,4 +37,4 @@ Example:
       .declare = [](CLI::App&) -> verb_action { return stop; }};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 struct tools_options {
@@ -27,7 +27,7 @@ struct tools_options {
 // Returns the values of `tools --format`: the APIs of model entries that send requests, and a short word for the first.
 std::vector<std::string_view> api_formats() {
   std::vector<std::string_view> all{"openai"};
-  all.insert(all.end(), conf::endpoint_apis.begin(), conf::endpoint_apis.end());
+  all.insert(all.end(), conf::model::endpoint_apis.begin(), conf::model::endpoint_apis.end());
   return all;
 }
 
@@ -38,26 +38,26 @@ std::string listed(const std::vector<std::string_view>& words) {
 }
 
 // Returns the first line of a description, cut for a table.
-std::string summary(const raw_json& definition) {
-  std::string text = summary_of(definition);
+std::string summary(const json::raw_json& definition) {
+  std::string text = text::summary_of(definition);
   if (text.size() > 90) text = std::string(cut_utf8(text, 87)) + "...";
   return text;
 }
 
-void show_tool(context& c, const raw_json& tool, const std::string& server) {
-  show(*c.screen, tool_facts(tool, server));
-  const auto arguments = argument_table(find_member(tool, "inputSchema"));
+void show_tool(context& c, const json::raw_json& tool, const std::string& server) {
+  terminals::show(*c.screen, text::tool_facts(tool, server));
+  const auto arguments = text::argument_table(json::find_member(tool, "inputSchema"));
   c.screen->out(arguments.empty() ? "\nno arguments\n" : "\n");
-  if (!arguments.empty()) show(*c.screen, arguments);
+  if (!arguments.empty()) terminals::show(*c.screen, arguments);
 }
 
 // Shows the tool of this name. Returns false if there is none.
-result<bool> show_named(context& c, daemon_connection& link, const std::string& name, int& status) {
-  const auto got = call_or_explain(c, link, "mcpbx/tools", json_object("name", name), status);
+result<bool> show_named(context& c, link::daemon_connection& link, const std::string& name, int& status) {
+  const auto got = call_or_explain(c, link, "mcpbx/tools", json::json_object("name", name), status);
   if (!got) return std::unexpected(got.error());
   bool found = false;
-  for_each_element(find_member(*got, "tools"), [&](const raw_json& tool) {
-    show_tool(c, tool, member_text(*got, "server"));
+  json::for_each_element(json::find_member(*got, "tools"), [&](const json::raw_json& tool) {
+    show_tool(c, tool, json::member_text(*got, "server"));
     found = true;
     return false;
   });
@@ -65,11 +65,11 @@ result<bool> show_named(context& c, daemon_connection& link, const std::string& 
 }
 
 // Returns a hint at tools with like names, or "".
-std::string near_tools(daemon_connection& link, const std::string& name) {
-  const auto why = link.call("mcpbx/why", json_object("tool", name));
+std::string near_tools(link::daemon_connection& link, const std::string& name) {
+  const auto why = link.call("mcpbx/why", json::json_object("tool", name));
   if (!why || why->error) return {};
-  const auto near = texts_of(why->result, "near");
-  return near.empty() ? "" : " (near names: " + printable(cli::listed(near)) + ")";
+  const auto near = link::texts_of(why->result, "near");
+  return near.empty() ? "" : " (near names: " + redact::printable(link::listed(near)) + ")";
 }
 
 int tools(context& c, const tools_options& o) {
@@ -81,50 +81,50 @@ int tools(context& c, const tools_options& o) {
       o.pattern.find_first_of("*?") == std::string::npos) {
     const auto shown = show_named(c, made->link, o.pattern, status);
     if (!shown) return status;
-    if (*shown) return done;
+    if (*shown) return terminals::done;
   }
   std::string params;
-  json_writer w(params);
+  json::json_writer w(params);
   w.begin_object().filled("pattern", o.pattern).filled("format", o.format).filled("search", o.search).end_object();
   const auto got = call_or_explain(c, made->link, "mcpbx/tools", params, status);
   if (!got) return status;
   for (const std::string_view told : {"changed", "leftOut", "dropped"})
-    for_each_element(find_member(*got, told), [&](const raw_json& tool) {
-      c.screen->err_line(printable(member_text(tool, "reason")));
+    json::for_each_element(json::find_member(*got, told), [&](const json::raw_json& tool) {
+      c.screen->err_line(redact::printable(json::member_text(tool, "reason")));
       return true;
     });
   report_starting(c, made->link);
-  const raw_json list = find_member(*got, "tools");
-  if (const auto prompt = find_member(*got, "prompt"); prompt && !c.json) {
+  const json::raw_json list = json::find_member(*got, "tools");
+  if (const auto prompt = json::find_member(*got, "prompt"); prompt && !c.json) {
     c.screen->out_line(prompt.as_string().value_or(""));
-    return done;
+    return terminals::done;
   }
   if (c.json || !o.format.empty()) {
     c.screen->out_json(list ? list.text() : got->text());
-    return done;
+    return terminals::done;
   }
   if (c.screen->out_is_terminal()) {
-    const auto lines = tool_lines(list, c.screen->out_width(), c.screen->cut_mark());
+    const auto lines = text::tool_lines(list, c.screen->out_width(), c.screen->cut_mark());
     for (const auto& line : lines) c.screen->out_line(line);
-    if (!lines.empty()) return done;
+    if (!lines.empty()) return terminals::done;
   }
   std::vector<std::vector<std::string>> rows;
-  for_each_element(list, [&](const raw_json& tool) {
-    rows.push_back({member_text(tool, "name"), summary(tool)});
+  json::for_each_element(list, [&](const json::raw_json& tool) {
+    rows.push_back({json::member_text(tool, "name"), summary(tool)});
     return true;
   });
   if (rows.empty()) {
     if (!o.search.empty()) {
       c.screen->err_line("no tool has one of these words in its name, title or description; `mcpbx tools` lists all");
-      return done;
+      return terminals::done;
     }
     c.screen->err_line(o.pattern.empty() ? "no tools; `mcpbx servers` tells how the tool servers are"
-                                         : "no tool matches " + printable(o.pattern) +
+                                         : "no tool matches " + redact::printable(o.pattern) +
                                                near_tools(made->link, o.pattern) + "; `mcpbx tools` lists all");
-    return done;
+    return terminals::done;
   }
-  c.screen->out(table(rows));
-  return done;
+  c.screen->out(terminals::table(rows));
+  return terminals::done;
 }
 
 verb_action declare_tools(CLI::App& page) {
@@ -145,7 +145,7 @@ verb_action declare_tools(CLI::App& page) {
       c.screen->error(
           "--search prints a table, or with --json the definitions; leave --format out, see `mcpbx tools "
           "--help`");
-      return static_cast<int>(usage);
+      return static_cast<int>(terminals::usage);
     }
     if (format.empty() || format == "mcp" || format == "react" || std::ranges::find(apis, format) != apis.end())
       return tools(c, *o);
@@ -153,7 +153,7 @@ verb_action declare_tools(CLI::App& page) {
     known.insert(known.end(), {"mcp", "react"});
     c.screen->error("there is no format `" + format + "`" + did_you_mean(format, known) + "; write mcp, " +
                     listed(apis) + " or react, see `mcpbx tools --help`");
-    return static_cast<int>(usage);
+    return static_cast<int>(terminals::usage);
   };
 }
 
@@ -177,4 +177,4 @@ Examples:
       .declare = declare_tools};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 struct top_options {
@@ -20,32 +20,33 @@ struct top_options {
   double interval = 2;  ///< seconds
 };
 
-int print_once(context& c, daemon_connection& link) {
+int print_once(context& c, link::daemon_connection& link) {
   int status = 0;
   const auto live = call_or_explain(c, link, "mcpbx/stats/live", "{}", status);
   if (!live) return status;
   if (c.json) {
     c.screen->out_json(live->text());
-    return done;
+    return terminals::done;
   }
-  for (const auto& line : top_lines(*live, c.screen->out_width(), 0, c.screen->cut_mark())) c.screen->out_line(line);
-  return done;
+  for (const auto& line : text::top_lines(*live, c.screen->out_width(), 0, c.screen->cut_mark()))
+    c.screen->out_line(line);
+  return terminals::done;
 }
 
 // Writes one object a line until it is interrupted.
-int print_lines(context& c, daemon_connection& link, std::chrono::milliseconds interval) {
+int print_lines(context& c, link::daemon_connection& link, std::chrono::milliseconds interval) {
   for (;;) {
-    if (const int status = print_once(c, link); status != done) return status;
-    if (!wait_ready_for({}, interval)) return interrupted_exit;
+    if (const int status = print_once(c, link); status != terminals::done) return status;
+    if (!link::wait_ready_for({}, interval)) return terminals::interrupted_exit;
   }
 }
 
-int watch_screen(context& c, daemon_connection& link, std::chrono::milliseconds interval) {
+int watch_screen(context& c, link::daemon_connection& link, std::chrono::milliseconds interval) {
   using clock = std::chrono::steady_clock;
-  int status = done;
-  result<answer> live = answer{};
+  int status = terminals::done;
+  result<link::answer> live = link::answer{};
   {
-    full_screen all(*c.screen);
+    terminals::full_screen all(*c.screen);
     auto next = clock::now();
     for (bool ask = true;;) {
       if (ask) {
@@ -55,17 +56,18 @@ int watch_screen(context& c, daemon_connection& link, std::chrono::milliseconds 
       }
       const auto height = c.screen->out_height();
       auto lines =
-          top_lines(live->result, c.screen->out_width(), height > 2 ? height - 1 : height, c.screen->cut_mark());
-      if (height > 2) lines.push_back(terminal::dim("q ends"));
+          text::top_lines(live->result, c.screen->out_width(), height > 2 ? height - 1 : height, c.screen->cut_mark());
+      if (height > 2) lines.push_back(terminals::terminal::dim("q ends"));
       all.draw(lines);
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now());
       const auto what = all.wait(std::max(left, std::chrono::milliseconds(0)));
-      if (what == full_screen::event::interrupt) {
-        status = interrupted_exit;
+      if (what == terminals::full_screen::event::interrupt) {
+        status = terminals::interrupted_exit;
         break;
       }
-      if (what == full_screen::event::key && (all.key() == 'q' || all.key() == 'Q')) break;
-      ask = what == full_screen::event::time_over || (what == full_screen::event::key && all.key() == ' ');
+      if (what == terminals::full_screen::event::key && (all.key() == 'q' || all.key() == 'Q')) break;
+      ask = what == terminals::full_screen::event::time_over ||
+            (what == terminals::full_screen::event::key && all.key() == ' ');
     }
   }
   // Said when the terminal is as before.
@@ -79,7 +81,7 @@ int top(context& c, const top_options& o) {
   if (!made) return status;
   const std::chrono::milliseconds interval(static_cast<std::int64_t>(o.interval * 1000));
   if (o.once || (!c.json && !c.screen->out_is_terminal())) return print_once(c, made->link);
-  catch_interrupts();
+  link::catch_interrupts();
   return c.json ? print_lines(c, made->link, interval) : watch_screen(c, made->link, interval);
 }
 
@@ -121,4 +123,4 @@ Example:
       .declare = declare_top};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 struct uninstall_options {
@@ -19,67 +19,67 @@ struct uninstall_options {
   bool yes = false, dry_run = false;
 };
 
-void report_uninstall(context& c, std::string_view state, const own_file& file) {
-  c.screen->out_json(json_object("program", file.program->name, "file", file.path, "state", state));
+void report_uninstall(context& c, std::string_view state, const hosts::own_file& file) {
+  c.screen->out_json(json::json_object("program", file.program->name, "file", file.path, "state", state));
 }
 
 int uninstall(context& c, const uninstall_options& o) {
-  const auto* program = program_or_explain(c, o.program);
-  if (program == nullptr) return no_such;
+  const auto* program = hosts::program_or_explain(c, o.program);
+  if (program == nullptr) return terminals::no_such;
   const auto env = conf::environment_for_places();
-  const auto path = conf::can_install(*program) ? own_path_of(*program, env) : "";
+  const auto path = conf::install::can_install(*program) ? hosts::own_path_of(*program, env) : "";
   if (path.empty()) {
     c.screen->error("mcpbx has written no file of " + std::string(program->title) + ": take the entry out there");
-    return no_such;
+    return terminals::no_such;
   }
-  const auto file = look_at_own_file(*program, path);
+  const auto file = hosts::look_at_own_file(*program, path);
   if (!file) {
     c.screen->error(file.error().message);
-    return file.error().code == errc::not_found ? no_such : usage;
+    return file.error().code == errc::not_found ? terminals::no_such : terminals::usage;
   }
-  const auto change = plan_uninstall(*file);
+  const auto change = hosts::plan_uninstall(*file);
   if (!change) {
     c.screen->error(change.error().message);
-    return usage;
+    return terminals::usage;
   }
   if (change->same) {
     if (c.json)
       report_uninstall(c, "unchanged", *file);
     else
       c.screen->err_line("mcpbx is not in " + path);
-    return done;
+    return terminals::done;
   }
   std::string off;
   if (file->note)
     for (const auto& name : file->note->off) off += (off.empty() ? "" : ", ") + name;
   if (!change->after)
-    tell_lines(c, "", "removes " + path + ", which mcpbx made");
+    hosts::tell_lines(c, "", "removes " + path + ", which mcpbx made");
   else if (file->is_as_left())
-    tell_lines(c, "", "puts " + path + " back as it was");
+    hosts::tell_lines(c, "", "puts " + path + " back as it was");
   else if (change->after == file->text)
-    tell_lines(c, "", "removes what an earlier install left beside " + path);
+    hosts::tell_lines(c, "", "removes what an earlier install left beside " + path);
   else
-    tell_lines(c, "", "takes the entry out of " + path + "; what was changed there since stays");
+    hosts::tell_lines(c, "", "takes the entry out of " + path + "; what was changed there since stays");
   if (change->keeps_backup)
-    tell_lines(c, "",
-               "keeps " + file->backup_path() +
-                   ", since the note beside it is gone: servers that install took out stand "
-                   "there");
-  if (!off.empty()) tell_lines(c, "", "has these run there again: " + off);
+    hosts::tell_lines(c, "",
+                      "keeps " + file->backup_path() +
+                          ", since the note beside it is gone: servers that install took out stand "
+                          "there");
+  if (!off.empty()) hosts::tell_lines(c, "", "has these run there again: " + off);
   if (o.dry_run) {
     if (c.json) report_uninstall(c, "planned", *file);
-    return done;
+    return terminals::done;
   }
-  if (const int status = agreed_to_write(c, o.yes); status != done) return status;
-  if (const auto written = write_uninstall(*file, *change); !written) {
+  if (const int status = agreed_to_write(c, o.yes); status != terminals::done) return status;
+  if (const auto written = hosts::write_uninstall(*file, *change); !written) {
     c.screen->error(written.error().message);
-    return written.error().code == errc::config ? usage : no_answer;
+    return written.error().code == errc::config ? terminals::usage : terminals::no_answer;
   }
   if (c.json)
     report_uninstall(c, "uninstalled", *file);
   else
     c.screen->out_line((change->after ? "wrote " : "removed ") + path);
-  return done;
+  return terminals::done;
 }
 
 verb_action declare_uninstall(CLI::App& page) {
@@ -104,7 +104,7 @@ switches on again what install switched off, and keeps the changes.
 Example:
   mcpbx uninstall claude-code)",
       .declare = declare_uninstall,
-      .actions = names_of_programs()};
+      .actions = hosts::names_of_programs()};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -16,24 +16,24 @@
 #include <string>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 using steady = std::chrono::steady_clock;
 
-int not_all_ready(context& c, const raw_json& list, const unready_servers& servers) {
+int not_all_ready(context& c, const json::raw_json& list, const unready_servers& servers) {
   const std::string why = "not every tool server can be used:\n" + servers.hopeless + servers.waiting;
   // With --json the list has told it.
   if (c.json) c.screen->out_json(list.text());
-  c.json ? c.screen->err_line("mcpbx: " + printable(why, true)) : c.screen->error(why);
-  return no_answer;
+  c.json ? c.screen->err_line("mcpbx: " + redact::printable(why, true)) : c.screen->error(why);
+  return terminals::no_answer;
 }
 
 int wait(context& c, int timeout_s) {
   const auto deadline = steady::now() + std::chrono::seconds(timeout_s);
-  auto where = choose_socket(c.place);
+  auto where = link::choose_socket(c.place);
   if (!where) return explain(c, where.error());
-  std::optional<connected> made;
+  std::optional<link::connected> made;
   if (where->is_default || c.place.standalone) {
     int status = 0;
     auto begun = connect_or_explain(c, true, status);
@@ -45,14 +45,14 @@ int wait(context& c, int timeout_s) {
   for (;;) {
     // Nobody can start a daemon at a socket of the user's own, and any daemon may be restarted meanwhile.
     if (!made)
-      if (auto fd = connect_to(*where)) made.emplace(connected{daemon_connection(*fd), {}});
+      if (auto fd = link::connect_to(*where)) made.emplace(link::connected{link::daemon_connection(*fd), {}});
     const auto got = made ? made->link.call("mcpbx/servers", "{}") : fail(errc::unavailable, "");
     if (!got) made.reset();
     if (got && got->result) {
       answered = true;
       const unready_servers servers = unready_in(got->result);
       if (servers.none() && c.json) c.screen->out_json(got->result.text());
-      if (servers.none()) return done;
+      if (servers.none()) return terminals::done;
       // A server whose start failed is tried again forever, so report it once no other one can become ready.
       if (servers.waiting.empty()) return not_all_ready(c, got->result, servers);
       still = servers.hopeless + servers.waiting;
@@ -62,17 +62,17 @@ int wait(context& c, int timeout_s) {
   }
   if (answered) {
     c.screen->error("not ready within " + std::to_string(timeout_s) + " s:\n" + still);
-    return no_answer;
+    return terminals::no_answer;
   }
   c.screen->error("no daemon answered at " + where->path + " within " + std::to_string(timeout_s) + " s");
-  return no_daemon;
+  return terminals::no_daemon;
 }
 
 verb_action declare_wait(CLI::App& page) {
   const auto timeout_s = std::make_shared<int>(60);
   page.add_option("--timeout", *timeout_s, "how many seconds at most (60)")
       ->type_name("S")
-      ->check(whole_number(0, 86400));
+      ->check(input::whole_number(0, 86400));
   return [timeout_s](context& c) { return wait(c, *timeout_s); };
 }
 
@@ -93,4 +93,4 @@ Example:
       .declare = declare_wait};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

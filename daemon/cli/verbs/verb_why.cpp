@@ -13,29 +13,29 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 namespace {
 
 struct why_options {
   std::string tool, profile;
 };
 
-void show_reasons(context& c, const raw_json& told) {
-  fitted_table rows({{""}, {""}, {""}});
+void show_reasons(context& c, const json::raw_json& told) {
+  terminals::fitted_table rows({{""}, {""}, {""}});
   rows.wrap_last();
-  for_each_element(find_member(told, "steps"), [&](const raw_json& step) {
-    const bool ok = find_member(step, "ok").is_true();
-    const auto mend = member_text(step, "mend");
-    rows.add({{{ok ? "ok" : "no", ok ? look::green : look::red},
-               member_text(step, "check"),
-               printable(member_text(step, "text"))},
-              mend.empty() ? "" : "mend: " + printable(mend)});
+  json::for_each_element(json::find_member(told, "steps"), [&](const json::raw_json& step) {
+    const bool ok = json::find_member(step, "ok").is_true();
+    const auto mend = json::member_text(step, "mend");
+    rows.add({{{ok ? "ok" : "no", ok ? terminals::look::green : terminals::look::red},
+               json::member_text(step, "check"),
+               redact::printable(json::member_text(step, "text"))},
+              mend.empty() ? "" : "mend: " + redact::printable(mend)});
     return true;
   });
-  const auto approval = find_member(told, "approval");
-  if (find_member(approval, "needed").is_true())
-    rows.add({{{"asks", look::yellow}, "approve", printable(member_text(approval, "text"))}});
-  if (!rows.empty()) show(*c.screen, rows);
+  const auto approval = json::find_member(told, "approval");
+  if (json::find_member(approval, "needed").is_true())
+    rows.add({{{"asks", terminals::look::yellow}, "approve", redact::printable(json::member_text(approval, "text"))}});
+  if (!rows.empty()) terminals::show(*c.screen, rows);
 }
 
 int why(context& c, const why_options& o) {
@@ -44,29 +44,29 @@ int why(context& c, const why_options& o) {
   if (!made) return status;
   wait_for_servers(c, *made);
   std::string params;
-  json_writer w(params);
+  json::json_writer w(params);
   w.begin_object().member("tool", o.tool).filled("profile", o.profile).end_object();
   const auto got = call_or_explain(c, made->link, "mcpbx/why", params, status);
   if (!got) return status;
-  const auto outcome = member_text(*got, "outcome"), name = member_text(*got, "name");
+  const auto outcome = json::member_text(*got, "outcome"), name = json::member_text(*got, "name");
   if (c.json) {
     c.screen->out_json(got->text());
-    return outcome == "offered" ? done : outcome == "hidden" ? no_answer : no_such;
+    return outcome == "offered" ? terminals::done : outcome == "hidden" ? terminals::no_answer : terminals::no_such;
   }
   show_reasons(c, *got);
   if (outcome == "unknown") {
-    const auto near = texts_of(*got, "near");
-    c.screen->error("there is no tool \"" + printable(o.tool) + "\"" +
-                    (near.empty() ? "" : " (near names: " + printable(cli::listed(near)) + ")") +
+    const auto near = link::texts_of(*got, "near");
+    c.screen->error("there is no tool \"" + redact::printable(o.tool) + "\"" +
+                    (near.empty() ? "" : " (near names: " + redact::printable(link::listed(near)) + ")") +
                     "; `mcpbx tools` lists them");
-    return no_such;
+    return terminals::no_such;
   }
   if (outcome == "hidden") {
-    c.screen->out_line(styled(look::red, printable(o.tool) + " is hidden"));
-    return no_answer;
+    c.screen->out_line(terminals::styled(terminals::look::red, redact::printable(o.tool) + " is hidden"));
+    return terminals::no_answer;
   }
-  c.screen->out_line(styled(look::green, printable(name) + " is offered"));
-  return done;
+  c.screen->out_line(terminals::styled(terminals::look::green, redact::printable(name) + " is offered"));
+  return terminals::done;
 }
 
 verb_action declare_why(CLI::App& page) {
@@ -97,4 +97,4 @@ Example:
       .declare = declare_why};
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

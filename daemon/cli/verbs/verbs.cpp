@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 
 // verb_list.inc, which CMake writes, has a line X(NAME) for each file verb_NAME.cpp. A list, because the linker takes
 // from a static library only those files that somebody refers to; verbs that registered themselves would be missing.
@@ -35,9 +35,9 @@ std::span<const later_verb> later_verbs() {
   return all;
 }
 
-int not_yet(terminal& screen, std::string_view what) {
+int not_yet(terminals::terminal& screen, std::string_view what) {
   screen.error(std::string(what) + " comes in a later version of mcpbx");
-  return usage;
+  return terminals::usage;
 }
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace mcpbx::cli {
+namespace mcpbx::cli::verbs {
 
 /// Every verb but `help`, in the order of `mcpbx --help`.
 std::span<const verb> all_verbs();
@@ -18,6 +18,6 @@ struct later_verb {
 std::span<const later_verb> later_verbs();
 
 /// Says that `what` comes in a later version. Returns the exit status.
-int not_yet(terminal& screen, std::string_view what);
+int not_yet(terminals::terminal& screen, std::string_view what);
 
-}  // namespace mcpbx::cli
+}  // namespace mcpbx::cli::verbs

@@ -10,7 +10,7 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::api_door {
 namespace {
 
 /// Silence after which a stream gets a comment, so that no proxy closes the connection as dead.
@@ -21,22 +21,22 @@ constexpr std::string_view event_begin = R"({"jsonrpc":"2.0","method":"mcpbx/eve
 
 // Returns the status for a JSON-RPC error of the socket.
 int status_of(std::int64_t code, std::string_view cause) {
-  if (code == mcp::code::invalid_params) return 400;
-  if (code == mcp::code::not_found || code == mcp::code::method_not_found) return 404;
-  if (code == mcp::code::invalid_request) return 403;
-  if (code == mcp::code::overloaded) return 429;
+  if (code == mcp::rpc::code::invalid_params) return 400;
+  if (code == mcp::rpc::code::not_found || code == mcp::rpc::code::method_not_found) return 404;
+  if (code == mcp::rpc::code::invalid_request) return 403;
+  if (code == mcp::rpc::code::overloaded) return 429;
   if (cause == "timed_out") return 504;
   if (cause == "unavailable" || cause == "cancelled") return 503;
   if (cause == "peer" || cause == "protocol") return 502;
   return 500;
 }
 
-request_fault fault_in(const raw_json& error) {
+dialects::request_fault fault_in(const json::raw_json& error) {
   constexpr std::string_view prefix = "params.";
-  request_fault f;
-  auto cause = member_text(find_member(error, "data"), "cause");
-  f.status = status_of(find_member(error, "code").as_integer().value_or(0), cause);
-  f.message = member_text(error, "message");
+  dialects::request_fault f;
+  auto cause = json::member_text(json::find_member(error, "data"), "cause");
+  f.status = status_of(json::find_member(error, "code").as_integer().value_or(0), cause);
+  f.message = json::member_text(error, "message");
   f.code = std::move(cause);
   if (f.message.starts_with(prefix)) {
     f.message.erase(0, prefix.size());
@@ -48,13 +48,13 @@ request_fault fault_in(const raw_json& error) {
 }  // namespace
 
 // The transport of the caller: everything that it sends goes to the call.
-class api_call::line final : public mcp::transport {
+class api_call::line final : public mcp::transports::transport {
  public:
   explicit line(const std::shared_ptr<api_call>& of) : of_(of) {}
-  void start(mcp::transport_events& events) override {
+  void start(mcp::transports::transport_events& events) override {
     if (const auto of = of_.lock()) of->events_ = &events;
   }
-  void send(const segments& text, mcp::outgoing) override {
+  void send(const json::segments& text, mcp::rpc::outgoing) override {
     if (const auto of = of_.lock()) of->take(text);
   }
   std::size_t unsent() const noexcept override {
@@ -74,16 +74,17 @@ class api_call::line final : public mcp::transport {
   std::weak_ptr<api_call> of_;
 };
 
-api_call::api_call(std::shared_ptr<exchange> x, bool stream) : line_(std::move(x)), stream_(stream) {}
+api_call::api_call(std::shared_ptr<routes::exchange> x, bool stream) : line_(std::move(x)), stream_(stream) {}
 
-void api_call::start(const std::shared_ptr<exchange>& x, std::string_view method, const raw_json& params, bool stream) {
+void api_call::start(const std::shared_ptr<routes::exchange>& x, std::string_view method, const json::raw_json& params,
+                     bool stream) {
   const auto call = std::make_shared<api_call>(x, stream);
   x->keep(call);
   call->open();
   call->ask(method, params);
 }
 
-void api_call::start_detached(const std::shared_ptr<exchange>& x, const raw_json& params) {
+void api_call::start_detached(const std::shared_ptr<routes::exchange>& x, const json::raw_json& params) {
   const auto call = std::make_shared<api_call>(x, true);
   call->follows_ = true;
   x->keep(call);
@@ -93,8 +94,8 @@ void api_call::start_detached(const std::shared_ptr<exchange>& x, const raw_json
 
 void api_call::open() {
   auto& door = line_->door();
-  caller_ =
-      std::make_shared<rpc_caller>(door, std::make_unique<line>(shared_from_this()), line_->pid(), line_->principal());
+  caller_ = std::make_shared<rpc_door::rpc_caller>(door, std::make_unique<line>(shared_from_this()), line_->pid(),
+                                                   line_->principal());
   caller_->set_name("http");
   caller_->start();
   last_sent_ = door.time.now();
@@ -103,19 +104,19 @@ void api_call::open() {
   keep_alive();
 }
 
-void api_call::ask(std::string_view method, const raw_json& params) {
+void api_call::ask(std::string_view method, const json::raw_json& params) {
   if (events_ == nullptr) return;
   std::string text;
-  json_writer w(text);
+  json::json_writer w(text);
   w.begin_object().member("jsonrpc", "2.0").member("id", ++asked_).member("method", method).given("params", params);
   w.end_object();
   // The body was checked by its reader, and a message of ours is whole.
-  if (auto m = mcp::parse_message(w.json(), line_->door().settings.framing.max_depth)) {
+  if (auto m = mcp::rpc::parse_message(w.json(), line_->door().settings.framing.max_depth)) {
     const auto kept = caller_;
     return events_->on_message(std::move(*m));
   }
   if (const auto x = end())
-    x->refuse(error_answer({400, "body: expected an object that nests less deeply", "body", ""}));
+    x->refuse(dialects::error_answer({400, "body: expected an object that nests less deeply", "body", ""}));
 }
 
 void api_call::on_drained() {
@@ -128,7 +129,7 @@ void api_call::on_left() {
 }
 
 // Ends the call and returns its exchange, once.
-std::shared_ptr<exchange> api_call::end() {
+std::shared_ptr<routes::exchange> api_call::end() {
   silence_.reset();
   auto x = std::exchange(line_, nullptr);
   if (auto caller = std::exchange(caller_, nullptr)) {
@@ -144,17 +145,17 @@ void api_call::cut() {
   const auto x = end();
   if (!x) return;
   if (begun_) return x->finish(false);
-  x->answer(error_answer({503, "mcpbx has closed this request; ask again.", "", "unavailable"}));
+  x->answer(dialects::error_answer({503, "mcpbx has closed this request; ask again.", "", "unavailable"}));
 }
 
 // Takes a message while the caller sends it: nothing may end here.
-void api_call::take(const segments& text) {
+void api_call::take(const json::segments& text) {
   if (!line_) return;
   const auto whole = text.join();
   if (whole.text().starts_with(event_begin)) {
     if (!stream_) return;
     append_event(whole.text().substr(event_begin.size()));
-  } else if (find_member(whole, "id")) {
+  } else if (json::find_member(whole, "id")) {
     response_ = whole;
   } else {
     return;
@@ -173,7 +174,7 @@ void api_call::append_event(std::string_view text) {
   if (run_at == std::string_view::npos || seq_at == std::string_view::npos) return;
   text.remove_suffix(1);  // the brace of the message
   const auto number = text.substr(seq_at + seq.size());
-  out_ += "id: " + unescaped(text.substr(run_at + run.size(), seq_at - run_at - run.size())) + ":";
+  out_ += "id: " + json::unescaped(text.substr(run_at + run.size(), seq_at - run_at - run.size())) + ":";
   out_ += number.substr(0, number.find_first_not_of("0123456789"));
   out_ += "\ndata: {";
   out_ += text.substr(run_at + 1);
@@ -195,13 +196,13 @@ void api_call::send(std::string_view part) {
   line_->send(part);
 }
 
-void api_call::take_response(const raw_json& message) {
-  if (const auto error = find_member(message, "error")) return fail(error);
-  const auto result = find_member(message, "result");
+void api_call::take_response(const json::raw_json& message) {
+  if (const auto error = json::find_member(message, "error")) return fail(error);
+  const auto result = json::find_member(message, "result");
   if (std::exchange(follows_, false)) {
     std::string params;
-    json_writer w(params);
-    w.begin_object().member("run", find_member(result, "run")).end_object();
+    json::json_writer w(params);
+    w.begin_object().member("run", json::find_member(result, "run")).end_object();
     return ask("mcpbx/attach", w.json());
   }
   const auto x = end();
@@ -216,11 +217,11 @@ void api_call::begin() {
                      {"X-Accel-Buffering", "no"}});
 }
 
-void api_call::fail(const raw_json& error) {
+void api_call::fail(const json::raw_json& error) {
   const auto f = fault_in(error);
   const auto x = end();
-  if (!begun_) return x->refuse(error_answer(f));
-  x->send("event: error\ndata: " + openai_error_body(f) + "\n\n");
+  if (!begun_) return x->refuse(dialects::error_answer(f));
+  x->send("event: error\ndata: " + dialects::openai_error_body(f) + "\n\n");
   x->finish();
 }
 
@@ -236,4 +237,4 @@ void api_call::keep_alive() {
   });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::api_door

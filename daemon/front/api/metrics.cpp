@@ -13,29 +13,29 @@
 #include <chrono>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::api_door {
 namespace {
 
 constexpr std::string_view counter = "counter", gauge = "gauge";
 // Series of a server cost the reader memory for as long as it keeps them.
 constexpr std::size_t most_servers = 1'000;
 
-constexpr std::array all_states{mcp::server_state::disabled,   mcp::server_state::starting,
-                                mcp::server_state::ready,      mcp::server_state::lazy,
-                                mcp::server_state::restarting, mcp::server_state::crash_loop,
-                                mcp::server_state::failed,     mcp::server_state::stopped};
+constexpr std::array all_states{mcp::clients::server_state::disabled,   mcp::clients::server_state::starting,
+                                mcp::clients::server_state::ready,      mcp::clients::server_state::lazy,
+                                mcp::clients::server_state::restarting, mcp::clients::server_state::crash_loop,
+                                mcp::clients::server_state::failed,     mcp::clients::server_state::stopped};
 
 std::int64_t number(std::uint64_t n) {
   return static_cast<std::int64_t>(n);
 }
 
-void add_daemon(metrics_page& page, door_context& door) {
+void add_daemon(metrics_page& page, front::door_context& door) {
   page.begin("mcpbx_build_info", gauge, "The version of the daemon.");
   page.sample(1, {{"version", door.settings.version}});
   page.begin("mcpbx_uptime_seconds", gauge, "Time since the start of the daemon.");
   page.seconds(std::chrono::duration_cast<std::chrono::microseconds>(door.time.now() - door.started).count());
   page.one("process_resident_memory_bytes", gauge, "Resident memory of the daemon, without tool servers.",
-           resident_bytes(::getpid()));
+           front::resident_bytes(::getpid()));
   page.one("mcpbx_owned_bytes", gauge, "Bytes of messages that the daemon holds.", number(byte_account::total()));
   page.one("mcpbx_owned_bytes_limit", gauge, "The limit of these bytes.", number(byte_account::limit()));
   page.one("mcpbx_journal_writable", gauge, "1 if the journal takes runs, or none is configured.",
@@ -46,7 +46,7 @@ void add_daemon(metrics_page& page, door_context& door) {
   page.one("mcpbx_audit_lost_total", counter, "Records of the audit that could not be written.", number(audit.lost));
 }
 
-void add_callers(metrics_page& page, const door_load& load) {
+void add_callers(metrics_page& page, const front::door_load& load) {
   const auto& seen = load.counters;
   page.one("mcpbx_callers", gauge, "Open connections.", number(load.callers));
   page.one("mcpbx_callers_accepted_total", counter, "Connections that were taken.", number(seen.accepted));
@@ -61,7 +61,7 @@ void add_callers(metrics_page& page, const door_load& load) {
   page.one("mcpbx_outbox_bytes", gauge, "Bytes that wait for callers to read them.", number(load.outbox_bytes));
 }
 
-void add_runs(metrics_page& page, const loop_counters& runs) {
+void add_runs(metrics_page& page, const run::loop_counters& runs) {
   page.one("mcpbx_runs_active", gauge, "Runs that have not ended.", number(runs.active));
   page.one("mcpbx_runs_total", counter, "Runs that have begun.", number(runs.runs));
   page.one("mcpbx_run_rounds_total", counter, "Requests to models.", number(runs.rounds));
@@ -70,19 +70,20 @@ void add_runs(metrics_page& page, const loop_counters& runs) {
   for (const auto& [reason, count] : runs.stops) page.sample(number(count), {{"reason", reason}});
 }
 
-void add_servers(metrics_page& page, const std::vector<mcp::server_status>& all) {
+void add_servers(metrics_page& page, const std::vector<mcp::clients::server_status>& all) {
   page.begin("mcpbx_servers", gauge, "Tool servers by their state.");
   for (const auto state : all_states)
-    page.sample(std::ranges::count(all, state, &mcp::server_status::state), {{"state", mcp::to_string(state)}});
+    page.sample(std::ranges::count(all, state, &mcp::clients::server_status::state),
+                {{"state", mcp::clients::to_string(state)}});
   const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), most_servers));
   const auto each = [&](std::string_view name, std::string_view type, std::string_view help, auto value) {
     page.begin(name, type, help);
     for (auto s = all.begin(); s != end; ++s)
-      if (s->state != mcp::server_state::disabled) page.sample(number(value(*s)), {{"server", s->name}});
+      if (s->state != mcp::clients::server_state::disabled) page.sample(number(value(*s)), {{"server", s->name}});
   };
-  using status = mcp::server_status;
+  using status = mcp::clients::server_status;
   each("mcpbx_server_up", gauge, "1 if the tool server is ready, or starts when it is needed.", [](const status& s) {
-    return s.state == mcp::server_state::ready || s.state == mcp::server_state::lazy ? 1u : 0u;
+    return s.state == mcp::clients::server_state::ready || s.state == mcp::clients::server_state::lazy ? 1u : 0u;
   });
   each("mcpbx_server_tools", gauge, "Tools that it lists.", [](const status& s) { return s.tools; });
   each("mcpbx_server_restarts_total", counter, "Restarts of it.", [](const status& s) { return s.restarts; });
@@ -145,14 +146,14 @@ void metrics_page::line(std::string_view value, labels of) {
   text_.append(1, ' ').append(value).append(1, '\n');
 }
 
-void handle_metrics(const std::shared_ptr<exchange>& x) {
+void handle_metrics(const std::shared_ptr<routes::exchange>& x) {
   auto& door = x->door();
   metrics_page page;
   add_daemon(page, door);
-  add_callers(page, door.load ? door.load() : door_load{});
+  add_callers(page, door.load ? door.load() : front::door_load{});
   add_runs(page, door.daemon.run_counts());
   add_servers(page, door.daemon.servers());
   x->answer({200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, page.text()});
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::api_door

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::api_door {
 
 /// Builds a page of samples, family by family.
 class metrics_page {
@@ -34,6 +34,6 @@ class metrics_page {
 
 /// Answers GET /metrics. Labels are names of configured tool servers, their states, and the reasons for which runs
 /// stop: nothing that a caller, a model or a tool server chooses, and no texts.
-void handle_metrics(const std::shared_ptr<exchange>& x);
+void handle_metrics(const std::shared_ptr<routes::exchange>& x);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::api_door

@@ -3,7 +3,7 @@
 
 #include "mcp/json/raw_json.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::api_door {
 namespace {
 
 constexpr std::string_view before_version = R"json({
@@ -147,10 +147,10 @@ constexpr std::string_view components = R"json("components": {
 
 std::string api_description(std::string_view version) {
   std::string text(before_version);
-  text += json_quoted(version);
+  text += json::json_quoted(version);
   text += after_version;
   text += components;
   return text;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::api_door

@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::api_door {
 
 /// Returns the description, with the version of mcpbx.
 std::string api_description(std::string_view version);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::api_door

@@ -5,33 +5,38 @@
 #include "daemon/store/records/principal.hpp"
 #include "mcp/support/text.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 result<void> admit_call(const door_context& door) {
   if (door.refuses_calls) return fail(errc::unavailable, "mcpbx is stopping and takes no new calls");
   return {};
 }
 
-result<void> admit_call(const door_context& door, const std::string& principal, const mcp::catalog_entry& tool) {
-  if (decide(direct_caller{door.settings.approvals(), !is_tool_server(principal)}, facts_of(tool)).allows()) return {};
-  return fail(errc::unavailable, "the tool " + json_quoted(tool.name) +
+result<void> admit_call(const door_context& door, const std::string& principal,
+                        const mcp::catalogs::catalog_entry& tool) {
+  if (policy::decide(policy::direct_caller{door.settings.approvals(), !stored::is_tool_server(principal)},
+                     policy::facts_of(tool))
+          .allows())
+    return {};
+  return fail(errc::unavailable, "the tool " + json::json_quoted(tool.name) +
                                      " needs a yes of the user, so a tool server may not call it by itself");
 }
 
-result<void> admit_read(const door_context& door, const std::string& principal, const mcp::feature_kind& kind,
+result<void> admit_read(const door_context& door, const std::string& principal, const mcp::protocol::feature_kind& kind,
                         std::string_view server, std::string_view own) {
-  const bool is_uri = kind.id == mcp::kind_id::resources;
-  if (decide(direct_caller{door.settings.approvals(), !is_tool_server(principal)}, read_facts{server, own, is_uri})
+  const bool is_uri = kind.id == mcp::protocol::kind_id::resources;
+  if (policy::decide(policy::direct_caller{door.settings.approvals(), !stored::is_tool_server(principal)},
+                     policy::read_facts{server, own, is_uri})
           .allows())
     return {};
-  return fail(errc::unavailable, "the " + std::string(kind.noun) + " " + json_quoted(cut_utf8(own, 256)) +
+  return fail(errc::unavailable, "the " + std::string(kind.noun) + " " + json::json_quoted(cut_utf8(own, 256)) +
                                      " needs a yes of the user, so a tool server may not read it by itself");
 }
 
 result<void> admit_extension(const std::string& principal, std::string_view method) {
-  if (!is_tool_server(principal)) return {};
-  return fail(errc::unavailable, "the method " + json_quoted(cut_utf8(method, 80)) +
+  if (!stored::is_tool_server(principal)) return {};
+  return fail(errc::unavailable, "the method " + json::json_quoted(cut_utf8(method, 80)) +
                                      " is one of an extension, which a tool server may not use by itself");
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

@@ -7,18 +7,19 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 /// Fails if no new calls are taken: the daemon is stopping.
 result<void> admit_call(const door_context& door);
 /// Fails if this principal may not call the tool: a tool server is no person, and nobody could be asked for an
 /// approval.
-result<void> admit_call(const door_context& door, const std::string& principal, const mcp::catalog_entry& tool);
+result<void> admit_call(const door_context& door, const std::string& principal,
+                        const mcp::catalogs::catalog_entry& tool);
 /// Fails if this principal may not read the prompt or resource that the server knows as `own`, for the same reason.
-result<void> admit_read(const door_context& door, const std::string& principal, const mcp::feature_kind& kind,
+result<void> admit_read(const door_context& door, const std::string& principal, const mcp::protocol::feature_kind& kind,
                         std::string_view server, std::string_view own);
 /// Fails if this principal may not use methods of extensions: a tool server may not, since no approval could hold for
 /// them.
 result<void> admit_extension(const std::string& principal, std::string_view method);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

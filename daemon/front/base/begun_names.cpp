@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 std::shared_ptr<void> begun_names::hold(const std::string& name) {
   all_->names.emplace(name, std::vector<std::function<void()>>());
@@ -27,4 +27,4 @@ result<void> begun_names::wait(const std::string& name, std::function<void()> th
   return {};
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 /// The set of such names. Other requests for a name wait until its request has begun the run or has failed.
 class begun_names {
@@ -38,4 +38,4 @@ class begun_names {
   std::shared_ptr<waiting> all_ = std::make_shared<waiting>();
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

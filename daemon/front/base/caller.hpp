@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 /// Totals of all callers of a door; part of mcpbx/status.
 struct door_counters {
@@ -37,4 +37,4 @@ class caller : public news_reader {
   virtual bool was_large() const { return false; }
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

@@ -11,30 +11,31 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
-mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
+mcp::catalogs::catalog_ptr door_context::tools_for(const std::string& profile) {
   auto whole = daemon.tools();
   if (profile.empty()) return whole;
   auto configured = settings.chat();
   auto& view = views[profile];
   if (view.whole == whole && view.configured == configured) return view.seen;
-  std::vector<mcp::entry_ptr> entries;
-  mcp::withheld_tools withheld;
-  mcp::catalog_rest rest{.offers = whole->capabilities()};
+  std::vector<mcp::catalogs::entry_ptr> entries;
+  mcp::catalogs::withheld_tools withheld;
+  mcp::catalogs::catalog_rest rest{.offers = whole->capabilities()};
   if (const auto base = configured->base("", profile)) {
-    rest = mcp::narrowed(whole->rest(), base->prompts, base->resources);
-    const tool_choice offered{{}, base->allow, base->deny, base->rename};
-    entries = chosen_tools(*whole, offered, view.seen ? view.seen->entries() : std::span<const mcp::entry_ptr>());
+    rest = mcp::views::narrowed(whole->rest(), base->prompts, base->resources);
+    const stored::tool_choice offered{{}, base->allow, base->deny, base->rename};
+    entries = tools::chosen_tools(*whole, offered,
+                                  view.seen ? view.seen->entries() : std::span<const mcp::catalogs::entry_ptr>());
     for (const auto& [name, why] : whole->withheld()) {
       const auto shown = base->rename.find(name);
-      if (decide_offer(offered, facts_of(name, why)).allows())
+      if (policy::decide_offer(offered, policy::facts_of(name, why)).allows())
         withheld.emplace(shown != base->rename.end() ? shown->second : name, why);
     }
   }
   view = {std::move(configured), whole,
-          std::make_shared<mcp::catalog>(std::move(entries), whole->revision(), std::move(withheld), whole->dropped(),
-                                         std::move(rest))};
+          std::make_shared<mcp::catalogs::catalog>(std::move(entries), whole->revision(), std::move(withheld),
+                                                   whole->dropped(), std::move(rest))};
   return view.seen;
 }
 
@@ -42,4 +43,4 @@ void door_context::watch_bytes() const {
   if (byte_account::total() > byte_account::limit() && relieve) relieve();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

@@ -6,15 +6,15 @@
 #include <charconv>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 namespace {
 
 using pace = outgoing_queue::pace;
 
 // Returns how long an event may wait for others. Progress events come in bursts (a reply, its calls, their results and
 // the next round within milliseconds); text that is read live and questions are sent at once.
-pace pace_of(run_event::kind latest) {
-  using enum run_event::kind;
+pace pace_of(run::run_event::kind latest) {
+  using enum run::run_event::kind;
   switch (latest) {
     case text:
     case reasoning:
@@ -40,19 +40,19 @@ void append_number(std::string& out, std::uint64_t n) {
 
 }  // namespace
 
-event_stream::event_stream(owner& told, mcp::reply_once reply, std::string run)
+event_stream::event_stream(owner& told, mcp::server::reply_once reply, std::string run)
     : owner_(&told), reply_(std::move(reply)), run_(std::move(run)) {
-  json_writer w(head_);
+  json::json_writer w(head_);
   w.begin_object().member("jsonrpc", "2.0").member("method", "mcpbx/event").key("params").begin_object();
   w.key("request").token(reply_.id().token()).member("run", run_).key("seq");
 }
 
-void event_stream::read(run_feed& feed, run_feed::wish w) {
+void event_stream::read(run::run_feed& feed, run::run_feed::wish w) {
   reader_ = feed.attach(*this, w);
   owner_->on_ready(shared_from_this(), pace::at_once);
 }
 
-void event_stream::on_ready(run_event::kind latest) {
+void event_stream::on_ready(run::run_event::kind latest) {
   owner_->on_ready(shared_from_this(), pace_of(latest));
 }
 
@@ -61,10 +61,10 @@ void event_stream::leave(std::string why) {
   if (reader_) reader_->leave(std::move(why));
 }
 
-segments event_stream::next(std::string& scratch) {
+json::segments event_stream::next(std::string& scratch) {
   if (owner_ == nullptr) return {};
   if (const auto* e = reader_->peek()) {
-    segments text = line(*e, scratch);
+    json::segments text = line(*e, scratch);
     reader_->pop();
     return text;
   }
@@ -73,13 +73,14 @@ segments event_stream::next(std::string& scratch) {
   return {};
 }
 
-segments event_stream::line(const run_feed::entry& e, std::string& scratch) const {
+json::segments event_stream::line(const run::run_feed::entry& e, std::string& scratch) const {
   scratch = head_;
   append_number(scratch, e.seq);
-  segments out;
+  json::segments out;
   if (e.event.is_delta()) {
-    scratch += e.event.type == run_event::kind::text ? R"(,"type":"text","text":)" : R"(,"type":"reasoning","text":)";
-    append_quoted(scratch, e.event.text);
+    scratch +=
+        e.event.type == run::run_event::kind::text ? R"(,"type":"text","text":)" : R"(,"type":"reasoning","text":)";
+    json::append_quoted(scratch, e.event.text);
     scratch += "}}";
     out.append_copy(scratch);
     return out;
@@ -108,4 +109,4 @@ segments event_stream::line(const run_feed::entry& e, std::string& scratch) cons
   return out;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

@@ -11,11 +11,11 @@
 #include <optional>
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 class event_stream final : public outgoing_queue::source,
                            public std::enable_shared_from_this<event_stream>,
-                           private run_feed::listener {
+                           private run::run_feed::listener {
  public:
   class owner {
    public:
@@ -27,10 +27,10 @@ class event_stream final : public outgoing_queue::source,
   };
 
   /// `told` must outlive the stream, or leave() must be called before.
-  event_stream(owner& told, mcp::reply_once reply, std::string run);
+  event_stream(owner& told, mcp::server::reply_once reply, std::string run);
 
   /// Begins to read; events that are present leave at once.
-  void read(run_feed& feed, run_feed::wish w);
+  void read(run::run_feed& feed, run::run_feed::wish w);
   /// Stops reading and reports no end. Like feed_reader::leave.
   void leave(std::string why);
 
@@ -39,25 +39,25 @@ class event_stream final : public outgoing_queue::source,
     if (reader_) reader_->answer_no_more();
   }
 
-  const mcp::reply_once& reply() const noexcept { return reply_; }
+  const mcp::server::reply_once& reply() const noexcept { return reply_; }
   const std::string& run() const noexcept { return run_; }
   /// Returns the reason if the run did not begin; otherwise result() is set. Only after the end.
   const std::optional<error>& refusal() const noexcept { return reader_->refusal(); }
   /// Returns the result of the run. Only after the end.
-  const raw_json& result() const noexcept { return reader_->result(); }
+  const json::raw_json& result() const noexcept { return reader_->result(); }
 
-  segments next(std::string& scratch) override;
+  json::segments next(std::string& scratch) override;
   std::size_t waiting() const override { return reader_ ? reader_->waiting() : 0; }
 
  private:
-  void on_ready(run_event::kind latest) override;
-  segments line(const run_feed::entry& e, std::string& scratch) const;
+  void on_ready(run::run_event::kind latest) override;
+  json::segments line(const run::run_feed::entry& e, std::string& scratch) const;
 
   owner* owner_;  // null after the end or after leave()
-  mcp::reply_once reply_;
+  mcp::server::reply_once reply_;
   std::string run_;
   std::string head_;  // beginning of a line, up to the number
-  std::unique_ptr<feed_reader> reader_;
+  std::unique_ptr<run::feed_reader> reader_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 namespace {
 
-bool answers(const std::vector<record::caller_result>& results, const std::vector<std::string>& calls) {
+bool answers(const std::vector<stored::record::caller_result>& results, const std::vector<std::string>& calls) {
   return results.size() == calls.size() && std::ranges::all_of(calls, [&](const std::string& id) {
-           return std::ranges::find(results, id, &record::caller_result::call_id) != results.end();
+           return std::ranges::find(results, id, &stored::record::caller_result::call_id) != results.end();
          });
 }
 
@@ -24,7 +24,7 @@ std::optional<std::string> handed_calls::keep(waiting w) {
 }
 
 std::optional<handed_calls::waiting> handed_calls::take(std::uint64_t conversation,
-                                                        const std::vector<record::caller_result>& results,
+                                                        const std::vector<stored::record::caller_result>& results,
                                                         std::string_view principal) {
   if (results.empty()) return std::nullopt;
   return extract(std::ranges::find_if(runs_, [&](const waiting& w) {
@@ -33,7 +33,7 @@ std::optional<handed_calls::waiting> handed_calls::take(std::uint64_t conversati
 }
 
 std::optional<handed_calls::waiting> handed_calls::take_run(std::string_view run,
-                                                            const std::vector<record::caller_result>& results,
+                                                            const std::vector<stored::record::caller_result>& results,
                                                             std::string_view principal) {
   return extract(std::ranges::find_if(
       runs_, [&](const waiting& w) { return w.run == run && w.principal == principal && answers(results, w.calls); }));
@@ -46,4 +46,4 @@ std::optional<handed_calls::waiting> handed_calls::extract(std::deque<waiting>::
   return taken;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

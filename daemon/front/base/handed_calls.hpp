@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 class handed_calls {
  public:
@@ -30,10 +30,10 @@ class handed_calls {
   /// Keeps a run. Returns the name of a run that is given up for it, if any.
   std::optional<std::string> keep(waiting w);
   /// Removes and returns the run of `principal` that waits for exactly these results in this conversation.
-  std::optional<waiting> take(std::uint64_t conversation, const std::vector<record::caller_result>& results,
+  std::optional<waiting> take(std::uint64_t conversation, const std::vector<stored::record::caller_result>& results,
                               std::string_view principal);
   /// The same for a run that the caller knows by its name.
-  std::optional<waiting> take_run(std::string_view run, const std::vector<record::caller_result>& results,
+  std::optional<waiting> take_run(std::string_view run, const std::vector<stored::record::caller_result>& results,
                                   std::string_view principal);
 
  private:
@@ -42,4 +42,4 @@ class handed_calls {
   std::deque<waiting> runs_;  // oldest first
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

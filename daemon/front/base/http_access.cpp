@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 namespace {
 
 // Compares in constant time, so that the time does not reveal how much of a token is right.
@@ -15,7 +15,7 @@ bool same_secret(std::string_view a, std::string_view b) {
   return a.size() == b.size() && ::CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-std::optional<std::string_view> bearer_of(const http::request_head& head) {
+std::optional<std::string_view> bearer_of(const http::servers::request_head& head) {
   const auto value = http::find_header(head.headers, "authorization");
   const auto blank = value.find(' ');
   if (blank == std::string_view::npos || !http::is_word(value.substr(0, blank), "bearer")) return std::nullopt;
@@ -42,7 +42,8 @@ bool is_this_machine(std::string_view host) {
          (host.starts_with("127.") && std::ranges::all_of(host, is_number));
 }
 
-std::optional<http_refusal> check_access(const http::request_head& head, const http_rules& rules, bool without_token) {
+std::optional<http_refusal> check_access(const http::servers::request_head& head, const http_rules& rules,
+                                         bool without_token) {
   if (!rules.on_port) return std::nullopt;
   if (!is_this_machine(http::find_header(head.headers, "host")))
     return http_refusal{403, "The Host header does not name this machine; use 127.0.0.1 or localhost in the address."};
@@ -61,4 +62,4 @@ std::optional<http_refusal> check_access(const http::request_head& head, const h
   return http_refusal{401, "The token is not the one in the token file (http.tokenFile; mcpbx status names it)."};
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

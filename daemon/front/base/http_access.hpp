@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 struct http_rules {
   bool on_port = false;  ///< false: the Unix socket, without these checks
@@ -21,10 +21,10 @@ struct http_refusal {
 };
 
 /// Returns the reason to refuse a request with this head, or nothing. `without_token`: its path needs none.
-std::optional<http_refusal> check_access(const http::request_head& head, const http_rules& rules,
+std::optional<http_refusal> check_access(const http::servers::request_head& head, const http_rules& rules,
                                          bool without_token = false);
 
 /// Returns true if a Host header ("127.0.0.1:8421", "localhost", "[::1]:80") names this machine.
 bool is_this_machine(std::string_view host);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 std::size_t kept_responses::size_of(const entry& e) {
   std::size_t size = 256 + e.id.size() + e.session.size() + e.principal.size();
@@ -33,14 +33,14 @@ const kept_responses::entry* kept_responses::find(std::string_view id, std::stri
   return found != by_id_.end() && found->second->principal == principal ? &*found->second : nullptr;
 }
 
-raw_json kept_responses::item(std::string_view item_id, std::string_view principal) const {
+json::raw_json kept_responses::item(std::string_view item_id, std::string_view principal) const {
   const auto begin = item_id.find('_'), end = item_id.rfind('_');
   if (begin == std::string_view::npos || end <= begin) return {};
   const auto* kept = find("resp_" + std::string(item_id.substr(begin + 1, end - begin - 1)), principal);
   if (kept == nullptr) return {};
   const auto found =
       std::ranges::find(kept->items, item_id, [](const auto& one) { return std::string_view(one.first); });
-  return found != kept->items.end() ? found->second : raw_json();
+  return found != kept->items.end() ? found->second : json::raw_json();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

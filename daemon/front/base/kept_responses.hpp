@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 class kept_responses {
  public:
@@ -22,7 +22,7 @@ class kept_responses {
     std::string id;         ///< "resp_…"
     std::string session;    ///< of its run, or ""
     std::string principal;  ///< the caller's identity
-    std::vector<std::pair<std::string, raw_json>> items;
+    std::vector<std::pair<std::string, json::raw_json>> items;
   };
   /// Keeps a response, unless it is larger than all may be.
   void keep(entry e);
@@ -30,7 +30,7 @@ class kept_responses {
   const entry* find(std::string_view id, std::string_view principal) const;
   /// Returns an item of a response of this caller, or an absent value. Its id is KIND_RESPONSE_NUMBER, as
   /// response_writer makes it.
-  raw_json item(std::string_view item_id, std::string_view principal) const;
+  json::raw_json item(std::string_view item_id, std::string_view principal) const;
   std::size_t bytes() const noexcept { return bytes_; }
 
  private:
@@ -42,4 +42,4 @@ class kept_responses {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

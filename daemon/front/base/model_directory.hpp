@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 /// A model that an endpoint offers.
 struct offered_row {
@@ -41,4 +41,4 @@ class model_directory {
   virtual std::size_t max_tools(std::string_view name, std::string_view api) const = 0;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 void news_reader::leave() noexcept {
   if (round_ != nullptr) round_->forget(*this);
@@ -36,7 +36,7 @@ void news_round::forget(news_reader& r) noexcept {
   r.before_ = r.behind_ = nullptr;
 }
 
-void news_round::changed(const mcp::feature_kind& kind, const boost::asio::any_io_executor& executor) {
+void news_round::changed(const mcp::protocol::feature_kind& kind, const boost::asio::any_io_executor& executor) {
   if (std::ranges::find(changed_, &kind) != changed_.end()) return;
   changed_.push_back(&kind);
   if (changed_.size() > 1) return;
@@ -85,4 +85,4 @@ bool news_round::take(std::weak_ptr<outlet> o) {
   return open_;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 class news_round;
 
@@ -22,7 +22,7 @@ class news_reader {
   news_reader& operator=(const news_reader&) = delete;
   /// Reports that the list of entries of this kind has changed. The reader may leave in here, and must not be
   /// destroyed.
-  virtual void list_changed(const mcp::feature_kind& /*kind*/) {}
+  virtual void list_changed(const mcp::protocol::feature_kind& /*kind*/) {}
   /// Hears of nothing any more.
   void leave() noexcept;
 
@@ -56,14 +56,14 @@ class news_round {
   void enter(news_reader& r) noexcept;
   /// Tells all readers of a change, in later turns; changes of one kind in one turn are one. Readers that enter behind
   /// its beginning are left out.
-  void changed(const mcp::feature_kind& kind, const boost::asio::any_io_executor& executor);
+  void changed(const mcp::protocol::feature_kind& kind, const boost::asio::any_io_executor& executor);
   /// Takes an outlet that asks for the end of its turn. Returns false if no reader is being notified; the outlet then
   /// waits by itself.
   bool take(std::weak_ptr<outlet> o);
 
  private:
   friend class news_reader;
-  using kinds = std::vector<const mcp::feature_kind*>;
+  using kinds = std::vector<const mcp::protocol::feature_kind*>;
   /// A round that is under way.
   struct telling {
     kinds what;
@@ -82,4 +82,4 @@ class news_round {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

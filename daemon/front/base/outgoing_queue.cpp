@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 namespace {
 
 /// Cost of an item besides its text.
@@ -15,7 +15,7 @@ constexpr std::size_t longest_scratch = 256u << 10;
 
 }  // namespace
 
-outgoing_queue::outgoing_queue(const options& o, time_source& time, mcp::transport& to, owner& told)
+outgoing_queue::outgoing_queue(const options& o, time_source& time, mcp::transports::transport& to, owner& told)
     : options_(o), time_(time), transport_(to), owner_(told) {}
 
 outgoing_queue::~outgoing_queue() {
@@ -34,7 +34,7 @@ void outgoing_queue::close() {
   waiting_ = 0;
 }
 
-void outgoing_queue::push(const segments& text, mcp::outgoing what) {
+void outgoing_queue::push(const json::segments& text, mcp::rpc::outgoing what) {
   if (closed_) return;
   if (may_send())
     send(text, what);
@@ -43,7 +43,7 @@ void outgoing_queue::push(const segments& text, mcp::outgoing what) {
   watch_bound();
 }
 
-void outgoing_queue::push_progress(std::uint64_t request, const segments& text) {
+void outgoing_queue::push_progress(std::uint64_t request, const json::segments& text) {
   if (closed_) return;
   if (may_send()) {
     send(text, {});
@@ -56,7 +56,7 @@ void outgoing_queue::push_progress(std::uint64_t request, const segments& text) 
   watch_bound();
 }
 
-void outgoing_queue::push_merged(std::string key, const segments& text) {
+void outgoing_queue::push_merged(std::string key, const json::segments& text) {
   if (closed_ || merged_.contains(key)) return;
   // Queues always, so that all changes of one turn become one notification.
   merged_.insert(add({.type = kind::merged, .text = text, .key = std::move(key)}).key);
@@ -145,7 +145,7 @@ bool outgoing_queue::pull(source& s) {
   pulling_ = true;
   bool dry = false;
   while (!dry && !closed_ && transport_.unsent() < options_.feed_below) {
-    segments text = s.next(scratch_);
+    json::segments text = s.next(scratch_);
     dry = text.empty();
     if (!dry) send(text, {});
   }
@@ -153,7 +153,7 @@ bool outgoing_queue::pull(source& s) {
   return dry;
 }
 
-void outgoing_queue::send(const segments& text, mcp::outgoing what) {
+void outgoing_queue::send(const json::segments& text, mcp::rpc::outgoing what) {
   given_ += text.size();
   transport_.send(text, what);
 }
@@ -198,4 +198,4 @@ void outgoing_queue::on_deadline() {
                   " KiB waited for it for " + std::to_string(options_.grace.count() / 1000) + " s");
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

@@ -21,7 +21,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 class outgoing_queue {
  public:
@@ -53,16 +53,16 @@ class outgoing_queue {
   class source;
 
   /// All arguments must outlive the queue.
-  outgoing_queue(const options& o, time_source& time, mcp::transport& to, owner& told);
+  outgoing_queue(const options& o, time_source& time, mcp::transports::transport& to, owner& told);
   ~outgoing_queue();
   outgoing_queue(const outgoing_queue&) = delete;
   outgoing_queue& operator=(const outgoing_queue&) = delete;
 
   /// Queues a response, or a request of ours or its cancellation; it is never dropped.
-  void push(const segments& text, mcp::outgoing what = mcp::outgoing::response());
-  void push_progress(std::uint64_t request, const segments& text);
+  void push(const json::segments& text, mcp::rpc::outgoing what = mcp::rpc::outgoing::response());
+  void push_progress(std::uint64_t request, const json::segments& text);
   /// Queues a notification unless one with the same key waits already: the method of a change of a list, for example.
-  void push_merged(std::string key, const segments& text);
+  void push_merged(std::string key, const json::segments& text);
   /// Reports that `s` has messages, or more of them.
   void ready(const std::shared_ptr<source>& s, pace how);
 
@@ -81,8 +81,8 @@ class outgoing_queue {
   enum class kind : std::uint8_t { message, progress, merged, source };
   struct item {
     kind type = kind::message;
-    segments text{};
-    mcp::outgoing what{};
+    json::segments text{};
+    mcp::rpc::outgoing what{};
     std::string key{};          // merged: its key
     std::uint64_t request = 0;  // progress: the request
     std::shared_ptr<source> from{};
@@ -94,7 +94,7 @@ class outgoing_queue {
   void ask_flush(pace how);
   void recount(item& i);
   void forget(item& i);
-  void send(const segments& text, mcp::outgoing what);
+  void send(const json::segments& text, mcp::rpc::outgoing what);
   bool pull(source& s);
   void take_turn();
   void watch_bound();
@@ -103,7 +103,7 @@ class outgoing_queue {
 
   const options& options_;
   time_source& time_;
-  mcp::transport& transport_;
+  mcp::transports::transport& transport_;
   owner& owner_;
   small_queue<item> items_;
   std::unordered_map<std::uint64_t, item*> progress_;  // replaceable progress by request
@@ -127,7 +127,7 @@ class outgoing_queue::source {
   virtual ~source() = default;
   /// Returns the next message, or an empty one. `scratch` may be overwritten, to reuse its memory. Messages may be
   /// pushed from inside; they leave after those that this source has given.
-  virtual segments next(std::string& scratch) = 0;
+  virtual json::segments next(std::string& scratch) = 0;
   /// Returns the bytes that wait in the source.
   virtual std::size_t waiting() const = 0;
 
@@ -136,4 +136,4 @@ class outgoing_queue::source {
   item* place_ = nullptr;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

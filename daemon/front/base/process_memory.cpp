@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 namespace {
 
 constexpr std::size_t most_processes = 64;
@@ -64,4 +64,4 @@ std::int64_t resident_bytes_of_tree(pid_t root) {
   return sum;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

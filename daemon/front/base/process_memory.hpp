@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 /// Returns the bytes of one process that are in memory (RSS), or -1 if unknown.
 std::int64_t resident_bytes(pid_t pid);
@@ -12,4 +12,4 @@ std::int64_t resident_bytes(pid_t pid);
 /// server below it. Shared pages are counted in each. Returns -1 if `root` is unknown.
 std::int64_t resident_bytes_of_tree(pid_t root);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 /// The configuration that is in force now.
 struct reload_report {
@@ -20,6 +20,6 @@ struct reload_report {
 using reload_answer = std::function<void(result<reload_report>)>;
 
 /// Gets the configuration in force: `{files, config, origins, fromNextStart}`.
-using config_answer = std::function<void(result<raw_json>)>;
+using config_answer = std::function<void(result<json::raw_json>)>;
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

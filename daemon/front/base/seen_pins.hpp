@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 class seen_pins {
  public:
@@ -28,4 +28,4 @@ class seen_pins {
   std::deque<std::pair<std::string, std::string>> seen_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

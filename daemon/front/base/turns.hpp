@@ -8,7 +8,7 @@
 #include <functional>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::front {
 
 class turns {
  public:
@@ -63,4 +63,4 @@ class turns {
   bool begun_ = false;  // run() is scheduled
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::front

@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::chat {
 
 struct chat_opening {
   std::string prompt;                  ///< name that callers know, or "": none
-  raw_json arguments;                  ///< an object of strings, or absent
+  json::raw_json arguments;            ///< an object of strings, or absent
   std::vector<std::string> resources;  ///< URIs, each once
   bool empty() const noexcept { return prompt.empty() && resources.empty(); }
 
@@ -24,18 +24,18 @@ struct chat_opening {
 };
 
 /// Reads the members `prompt` and `resources`. Errors stay in `in`.
-chat_opening read_opening(mcp::param_reader& in);
+chat_opening read_opening(mcp::server::param_reader& in);
 
 /// Results of the servers, in the order of the request.
 struct opened_chat {
-  raw_json prompt;                         ///< result of prompts/get, or absent
-  std::vector<raw_json> resources;         ///< results of resources/read
+  json::raw_json prompt;                   ///< result of prompts/get, or absent
+  std::vector<json::raw_json> resources;   ///< results of resources/read
   std::vector<std::string> resource_from;  ///< the servers that gave them
 };
 
 /// Puts the prompt's messages in front of the request's, and the resources, marked as data, in front of its last one.
 /// Text loses invisible characters. errc::peer: the prompt has a wrong shape; errc::invalid_argument: no message of the
 /// user is the last one.
-result<void> begin_with_opening(run_request& r, const chat_opening& what, const opened_chat& got);
+result<void> begin_with_opening(run::run_request& r, const chat_opening& what, const opened_chat& got);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::chat

@@ -18,10 +18,10 @@
 #include <unordered_set>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::chat {
 namespace {
 
-using mcp::param_reader;
+using mcp::server::param_reader;
 
 constexpr std::size_t longest_name = 128;
 
@@ -33,9 +33,9 @@ void take_number(param_reader& in, std::string_view key, std::int64_t& into, con
   if (b.ceiling && ((b.zero_is_none && into == 0) || into > *b.ceiling)) into = *b.ceiling;
 }
 
-template <conf::worded E>
+template <conf::loop::worded E>
 void take(param_reader& in, std::string_view key, E& into) {
-  if (const auto word = in.word(key, conf::words_of<E>)) into = static_cast<E>(*word);
+  if (const auto word = in.word(key, conf::loop::words_of<E>)) into = static_cast<E>(*word);
 }
 void take(param_reader& in, std::string_view key, bool& into) {
   if (const auto on = in.boolean(key)) into = *on;
@@ -46,17 +46,17 @@ void take(param_reader& in, std::string_view key, std::string& into) {
   if (text->empty()) in.wrong(key, "expected a text, got \"\"");
   into = std::move(*text);
 }
-void take(param_reader& in, std::string_view key, conf::switch_or_text& into) {
+void take(param_reader& in, std::string_view key, conf::loop::switch_or_text& into) {
   const auto given = in.any(key);
   if (!given) return;
-  if (given.type() == raw_json::kind::boolean)
+  if (given.type() == json::raw_json::kind::boolean)
     into = {given.is_true(), {}};
   else if (auto text = given.as_string())
     into = {!text->empty(), std::move(*text)};
   else
     in.expected(key, "true, false or a text", given);
 }
-void take(param_reader& in, std::string_view key, conf::round_prompt_texts& into) {
+void take(param_reader& in, std::string_view key, conf::loop::round_prompt_texts& into) {
   const auto given = in.object(key);
   if (!given) return;
   param_reader texts = in.inside(given, "." + std::string(key));
@@ -79,18 +79,18 @@ void take_model(param_reader& in, std::string_view key, std::string& into, const
   into = std::move(*model);
 }
 
-void read_limits(param_reader& in, run_limits& l, const chat_defaults& defaults) {
-  for (const auto& n : conf::loop_numbers()) take_number(in, n.key, l.*n.settled, defaults.bound);
-  conf::each_choice([&](const auto& m) {
+void read_limits(param_reader& in, stored::run_limits& l, const chat_defaults& defaults) {
+  for (const auto& n : conf::loop::loop_numbers()) take_number(in, n.key, l.*n.settled, defaults.bound);
+  conf::loop::each_choice([&](const auto& m) {
     if (!m.in_files) return;
-    if constexpr (conf::is_text<decltype(m.settled)>)
+    if constexpr (conf::loop::is_text<decltype(m.settled)>)
       if (m.names_model) return take_model(in, m.key, l.*m.settled, defaults);
     take(in, m.key, l.*m.settled);
   });
 }
 
 // Checks that the request's own limits are consistent; limits of the configuration yield to them without an error.
-void check_limits(const param_reader& in, param_reader& limits, const run_request& r) {
+void check_limits(const param_reader& in, param_reader& limits, const run::run_request& r) {
   constexpr auto any = std::numeric_limits<std::int64_t>::max();
   if (limits.failed()) return;
   const auto calls = limits.integer("maxCalls", 0, any), per_round = limits.integer("maxCallsPerRound", 0, any);
@@ -100,20 +100,20 @@ void check_limits(const param_reader& in, param_reader& limits, const run_reques
   const bool names_tools = !r.client_tools.empty() || (!r.tools.only.empty() && !r.tools.only.front().empty());
   if (names_tools && limits.integer("maxRounds", 0, any) == 0)
     limits.wrong("maxRounds", "expected at least 1, because the request names tools; with 0 no tool is offered");
-  if (!in.has("approve") || r.limits.approve != approval_mode::all) return;
+  if (!in.has("approve") || r.limits.approve != stored::approval_mode::all) return;
   for (const std::string_view key : {"approveDestructive", "approveAfterOutput"})
     if (limits.boolean(key).value_or(false))
       limits.wrong(key, "expected false, because \"approve\" is \"all\", with which nothing is asked");
 }
 
 // Reads `status`, which is a member of the request and also, as a key of `loop`, one of its limits.
-void read_both_status(param_reader& in, param_reader& limits, run_limits& l) {
-  const auto& status_words = conf::words_of<status_mode>;
+void read_both_status(param_reader& in, param_reader& limits, stored::run_limits& l) {
+  const auto& status_words = conf::loop::words_of<stored::status_mode>;
   const auto near = in.word("status", status_words), far = limits.word("status", status_words);
   if (near && far && near != far)
-    return in.wrong("status", "expected " + json_quoted(status_words[*far]) + ", which limits.status is, got " +
-                                  json_quoted(status_words[*near]) + "; leave out one of the two");
-  if (near || far) l.status = static_cast<status_mode>(near ? *near : *far);
+    return in.wrong("status", "expected " + json::json_quoted(status_words[*far]) + ", which limits.status is, got " +
+                                  json::json_quoted(status_words[*near]) + "; leave out one of the two");
+  if (near || far) l.status = static_cast<stored::status_mode>(near ? *near : *far);
 }
 
 // Reads the members that are checked first, so that their errors name their path.
@@ -122,7 +122,7 @@ void read_client_tool(param_reader& tool) {
   const auto name = tool.text("name");
   if (!tool.has("name"))
     tool.wrong("name", "expected the name of the tool, got nothing");
-  else if (const auto good = check_caller_tool_name(name.value_or("")); !good)
+  else if (const auto good = tools::check_caller_tool_name(name.value_or("")); !good)
     tool.wrong("name", good.error().message);
   const auto schema = tool.object("inputSchema");
   if (!tool.has("inputSchema"))
@@ -131,29 +131,29 @@ void read_client_tool(param_reader& tool) {
     tool.inside(schema, ".inputSchema").word("type", types);
 }
 
-void read_client_tools(param_reader& in, run_request& r) {
+void read_client_tools(param_reader& in, run::run_request& r) {
   std::size_t index = 0;
   std::unordered_set<std::string> names;
-  for_each_element(in.array("clientTools"), [&](const raw_json& definition) {
+  json::for_each_element(in.array("clientTools"), [&](const json::raw_json& definition) {
     if (index == most_client_tools) {
       in.wrong("clientTools", "expected at most " + std::to_string(most_client_tools) + " tools, got more");
       return false;
     }
     const auto place = "clientTools[" + std::to_string(index++) + "]";
-    const auto name = member_text(definition, "name");
+    const auto name = json::member_text(definition, "name");
     param_reader tool = in.inside(definition, "." + place);
     read_client_tool(tool);
-    if (const auto good = check_caller_tool(definition); !good)
+    if (const auto good = tools::check_caller_tool(definition); !good)
       in.wrong(place, good.error().message);
     else if (!names.insert(name).second)
-      tool.wrong("name", "the name " + json_quoted(name) + " is there twice");
+      tool.wrong("name", "the name " + json::json_quoted(name) + " is there twice");
     r.client_tools.push_back(definition);
     return !in.failed();
   });
 }
 
 // Reads the settings of the request's model and profile; the request's own members override them.
-void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, std::string_view usual_profile) {
+void read_base(param_reader& in, run::run_request& r, const chat_defaults& defaults, std::string_view usual_profile) {
   auto model = in.text("model", 512);
   auto profile = in.text("profile", 512);
   if (model && model->empty()) in.wrong("model", "expected the name of a model, got \"\"");
@@ -165,9 +165,9 @@ void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, 
     model.reset();
   }
   if (profile && !usual_profile.empty() && *profile != usual_profile)
-    in.wrong(as_model ? "model" : "profile", "expected the profile " + json_quoted(usual_profile) +
-                                                 ", which this connection keeps to, got " + json_quoted(*profile) +
-                                                 "; open another connection for another profile");
+    in.wrong(as_model ? "model" : "profile",
+             "expected the profile " + json::json_quoted(usual_profile) + ", which this connection keeps to, got " +
+                 json::json_quoted(*profile) + "; open another connection for another profile");
   if (in.failed()) return;
   if (model)
     if (const auto known = defaults.model(*model); !known) return in.wrong("model", known.error().message);
@@ -179,12 +179,12 @@ void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, 
 }
 
 // Returns the members of both objects; those of `nearer` take precedence.
-raw_json laid_over(const raw_json& nearer, const raw_json& farther) {
+json::raw_json laid_over(const json::raw_json& nearer, const json::raw_json& farther) {
   if (!nearer || !farther) return nearer ? nearer : farther;
-  auto all = raw_object::open(nearer);
-  const auto rest = raw_object::open(farther);
+  auto all = json::raw_object::open(nearer);
+  const auto rest = json::raw_object::open(farther);
   if (!all || !rest) return nearer;
-  rest->for_each([&](std::string_view key, const raw_json& value) {
+  rest->for_each([&](std::string_view key, const json::raw_json& value) {
     if (!all->contains(key)) all->set(key, value);
   });
   return all->json();
@@ -192,18 +192,18 @@ raw_json laid_over(const raw_json& nearer, const raw_json& farther) {
 
 // Reads profile, tools and limits. Without a profile, a request in a session keeps the profile of the session's latest
 // run (as configured now) and the tools and limits that run asked for. The request's own members override these.
-void read_terms(const param_reader& in, run_request& r, const chat_defaults& defaults, std::string_view usual_profile,
-                const raw_json& limits) {
+void read_terms(const param_reader& in, run::run_request& r, const chat_defaults& defaults,
+                std::string_view usual_profile, const json::raw_json& limits) {
   r.asked_limits = limits ? limits.detached() : limits;  // must outlive the request's line, which may be large
   if (r.session.empty() || in.failed()) return;
   if (in.has("profile") || !usual_profile.empty() || (in.has("model") && !r.profile.empty())) return;
   r.keep_terms = [defaults, limits = r.asked_limits, model = in.has("model") ? r.model : "", system = in.has("system"),
                   tools = in.has("tools"), approve = in.has("approve"),
-                  status = in.has("status")](run_request& mine, const run_terms& terms) -> result<void> {
+                  status = in.has("status")](run::run_request& mine, const stored::run_terms& terms) -> result<void> {
     auto base = defaults.base(model, terms.profile);
     if (!base)
       return fail(base.error().code, "params.session: the session " + mine.session + " has the profile " +
-                                         json_quoted(terms.profile) + ", and " + base.error().message +
+                                         json::json_quoted(terms.profile) + ", and " + base.error().message +
                                          "; name another one to go on with it");
     const auto said = mine;
     if (system) base->system = said.system;
@@ -223,9 +223,9 @@ void read_terms(const param_reader& in, run_request& r, const chat_defaults& def
 // Bounds the patterns, because each is matched with the name of every tool.
 constexpr std::size_t most_globs = 256, longest_glob = 256;
 
-void read_names(param_reader& in, run_request& r) {
+void read_names(param_reader& in, run::run_request& r) {
   if (auto run = in.text("run", longest_name)) {
-    if (run->empty() || printable(*run) != *run) in.wrong("run", "expected a name of 1 to 128 printable bytes");
+    if (run->empty() || redact::printable(*run) != *run) in.wrong("run", "expected a name of 1 to 128 printable bytes");
     r.run = std::move(*run);
   }
   if (auto session = in.text("session", longest_name)) {
@@ -251,7 +251,7 @@ void read_names(param_reader& in, run_request& r) {
 
 // Computes the fingerprint that tells if a named run was begun by the same request: its bytes, with the members in any
 // order.
-void read_likeness(const param_reader& in, run_request& r) {
+void read_likeness(const param_reader& in, run::run_request& r) {
   static constexpr std::array<std::string_view, 5> about_the_stream{"run", "stream", "answers", "detach", "_meta"};
   const std::string rest = in.others(about_the_stream);
   r.name_only = rest.empty();
@@ -268,23 +268,23 @@ std::optional<std::string_view> profile_named_as_model(std::string_view model) {
 
 // Merges the run's own limits with the present configuration, as at its start. Its ceilings are the present ones, also
 // for numbers that it did not ask for.
-result<void> keep_to_present_terms(run_request& r, const chat_defaults& defaults) {
+result<void> keep_to_present_terms(run::run_request& r, const chat_defaults& defaults) {
   auto now = defaults.base(r.model, r.profile);
   if (!now) return std::unexpected(std::move(now.error()));
   now->limits.approve = r.limits.approve;  // chosen by the request itself
-  param_reader asked(r.asked_limits ? r.asked_limits : raw_json::literal("{}"), "limits");
+  param_reader asked(r.asked_limits ? r.asked_limits : json::raw_json::literal("{}"), "limits");
   read_limits(asked, now->limits, defaults);
-  r.limits = stricter(std::move(r.limits), now->limits);
+  r.limits = core::stricter(std::move(r.limits), now->limits);
   r.approve.insert(r.approve.end(), now->approve.begin(), now->approve.end());
-  kept_terms kept = r.tools.beside ? *r.tools.beside : kept_terms();
+  stored::kept_terms kept = r.tools.beside ? *r.tools.beside : stored::kept_terms();
   kept.allow = std::move(now->allow);
   kept.deny = std::move(now->deny);
-  r.tools.beside = std::make_shared<const kept_terms>(std::move(kept));
+  r.tools.beside = std::make_shared<const stored::kept_terms>(std::move(kept));
   r.links = {std::move(now->resources.allow), std::move(now->resources.deny)};
   return {};
 }
 
-result<void> begin_with(run_request& r, chat_base base) {
+result<void> begin_with(run::run_request& r, chat_base base) {
   if (!base.system) return std::unexpected(std::move(base.system.error()));
   r.system = std::move(*base.system);
   r.profile = std::move(base.profile);
@@ -299,7 +299,7 @@ result<void> begin_with(run_request& r, chat_base base) {
   return {};
 }
 
-void read_response_format(param_reader& in, std::string_view key, run_request& r) {
+void read_response_format(param_reader& in, std::string_view key, run::run_request& r) {
   static constexpr std::array<std::string_view, 3> types{"text", "json_object", "json_schema"};
   const auto given = in.object(key);
   if (!given) return;
@@ -321,33 +321,33 @@ void read_response_format(param_reader& in, std::string_view key, run_request& r
   (void)format.finish();
   if (!type || in.failed() || types[*type] == "text") return;
   if (types[*type] == "json_object")
-    schema = raw_json::literal(R"({"type":"object"})");
+    schema = json::raw_json::literal(R"({"type":"object"})");
   else if (!schema)
     return format.wrong(place, "expected a JSON Schema, got nothing");
-  const auto compiled = providers::json_schema::compile(schema);
+  const auto compiled = providers::schema::json_schema::compile(schema);
   if (!compiled) return format.wrong(place, compiled.error().message);
   // Refuses schemas that cannot be checked, because their fulfilment would be promised all the same.
   if (!compiled->notes().empty()) {
     const auto& fault = compiled->notes().front();
     return format.wrong(place + fault.path, "expected " + fault.expected + ", got " + fault.found);
   }
-  if (const auto choice = empty_choice(schema); !choice.empty())
+  if (const auto choice = core::empty_choice(schema); !choice.empty())
     return format.wrong(place + choice, "expected at least one value, because no answer fits an empty list, got []");
   r.answer_schema = std::move(schema);
 }
 
-run_request read_chat(param_reader& in, const chat_defaults& defaults, std::string_view usual_profile) {
-  run_request r;
+run::run_request read_chat(param_reader& in, const chat_defaults& defaults, std::string_view usual_profile) {
+  run::run_request r;
   read_base(in, r, defaults, usual_profile);
   read_names(in, r);
   r.stream = in.boolean("stream").value_or(true);
   r.answers = in.boolean("answers").value_or(false);
   r.detach = in.boolean("detach").value_or(false);
-  r.trace = trace_in_meta(in.any("_meta"));
+  r.trace = trace::trace_in_meta(in.any("_meta"));
   if (!r.run.empty()) read_likeness(in, r);
   if (!r.name_only) read_chat_messages(in, r);
-  const raw_json given = in.object("limits");
-  param_reader limits = in.inside(given.empty() ? raw_json::literal("{}") : given, ".limits");
+  const json::raw_json given = in.object("limits");
+  param_reader limits = in.inside(given.empty() ? json::raw_json::literal("{}") : given, ".limits");
   read_limits(limits, r.limits, defaults);
   read_both_status(in, limits, r.limits);
   take(in, "approve", r.limits.approve);
@@ -359,4 +359,4 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults, std::stri
   return r;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::chat

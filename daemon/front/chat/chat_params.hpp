@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::chat {
 
 /// Values that a request may give for one number of its `limits`.
 struct limit_bound {
@@ -32,9 +32,9 @@ struct chat_base {
   result<std::string> system;                     ///< the profile's prompt, "", or the reason why it cannot be read
   std::vector<std::string> allow, deny, approve;  ///< the profile's globs for names of the catalog
   std::map<std::string, std::string, std::less<>> rename;  ///< the profile's tool names, by those of the catalog
-  mcp::item_filter prompts, resources;  ///< the profile's choice of prompts and of URIs; nothing is renamed
-  run_limits limits;
-  std::shared_ptr<run_configuration> configured;  ///< for run_request::configured
+  mcp::catalogs::item_filter prompts, resources;  ///< the profile's choice of prompts and of URIs; nothing is renamed
+  stored::run_limits limits;
+  std::shared_ptr<run::run_configuration> configured;  ///< for run_request::configured
 
   /// Returns true if a caller sees the same of the catalog under both.
   bool shows_as(const chat_base& other) const {
@@ -69,18 +69,19 @@ inline chat_source always(std::shared_ptr<const chat_defaults> defaults) {
 
 /// Restricts a run that continues after a restart to the limits that the present configuration allows its model and
 /// profile, if stricter (runner::options::keep_to_present_terms). The error: its profile is gone.
-result<void> keep_to_present_terms(run_request& r, const chat_defaults& defaults);
+result<void> keep_to_present_terms(run::run_request& r, const chat_defaults& defaults);
 
 /// Reads the params into a request; one in a session without a profile keeps the terms of the session's latest run
 /// (run_request::keep_terms). Errors stay in `in`; `run` and `principal` are as given, or "". `usual_profile` ("":
 /// none) applies to requests without one.
-run_request read_chat(mcp::param_reader& in, const chat_defaults& defaults, std::string_view usual_profile = {});
+run::run_request read_chat(mcp::server::param_reader& in, const chat_defaults& defaults,
+                           std::string_view usual_profile = {});
 
 /// Returns the profile if a request's model is "profile:NAME".
 std::optional<std::string_view> profile_named_as_model(std::string_view model);
 /// Applies the start values, before the request's own members override them. The error is that of the system prompt.
-result<void> begin_with(run_request& r, chat_base base);
+result<void> begin_with(run::run_request& r, chat_base base);
 /// Reads the format of the final answer, an object with `type` and a schema, from the member `key`.
-void read_response_format(mcp::param_reader& in, std::string_view key, run_request& r);
+void read_response_format(mcp::server::param_reader& in, std::string_view key, run::run_request& r);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::chat

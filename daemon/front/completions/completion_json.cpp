@@ -7,17 +7,17 @@
 
 #include <algorithm>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::completions {
 namespace {
 
-void write_or_null(json_writer& w, std::string_view key, const std::string& text) {
+void write_or_null(json::json_writer& w, std::string_view key, const std::string& text) {
   if (text.empty())
-    w.member(key, raw_json());
+    w.member(key, json::raw_json());
   else
     w.member(key, text);
 }
 
-void write_usage(json_writer& w, const run_outcome& o) {
+void write_usage(json::json_writer& w, const dialects::run_outcome& o) {
   w.begin_object().member("prompt_tokens", o.used.input).member("completion_tokens", o.used.output);
   w.member("total_tokens", o.used.input + o.used.output);
   w.key("prompt_tokens_details").begin_object().member("cached_tokens", o.used.cached).member("audio_tokens", 0);
@@ -27,12 +27,12 @@ void write_usage(json_writer& w, const run_outcome& o) {
 }
 
 // Writes the members of a call and ends the object that the caller has begun.
-void end_with_call(json_writer& w, const run_outcome::call& c) {
+void end_with_call(json::json_writer& w, const dialects::run_outcome::call& c) {
   w.member("id", c.id).member("type", "function").key("function").begin_object();
   w.member("name", c.name).member("arguments", c.arguments).end_object().end_object();
 }
 
-void write_model(json_writer& w, std::string_view name, std::int64_t created) {
+void write_model(json::json_writer& w, std::string_view name, std::int64_t created) {
   w.begin_object().member("id", name).member("object", "model").member("created", created);
   w.member("owned_by", "mcpbx").end_object();
 }
@@ -49,15 +49,15 @@ class chunk {
     w.begin_object().member("id", h.id).member("object", "chat.completion.chunk").member("created", h.created);
     w.member("model", h.model).key("choices").begin_array();
   }
-  json_writer& begin_delta() { return w.begin_object().member("index", 0).key("delta").begin_object(); }
+  json::json_writer& begin_delta() { return w.begin_object().member("index", 0).key("delta").begin_object(); }
   void end_delta(std::string_view finish = {}) {
-    w.end_object().member("logprobs", raw_json()).key("finish_reason");
+    w.end_object().member("logprobs", json::raw_json()).key("finish_reason");
     if (finish.empty())
       w.token("null");
     else
       w.value(finish);
     w.end_object().end_array();
-    if (head_.with_usage) w.member("usage", raw_json());
+    if (head_.with_usage) w.member("usage", json::raw_json());
     end();
   }
   void end() {
@@ -65,7 +65,7 @@ class chunk {
     out_ += "\n\n";
   }
 
-  json_writer w;
+  json::json_writer w;
 
  private:
   std::string& out_;
@@ -76,7 +76,7 @@ class chunk {
 
 void append_role(std::string& out, const head& h) {
   chunk c(out, h);
-  c.begin_delta().member("role", "assistant").member("content", "").member("refusal", raw_json());
+  c.begin_delta().member("role", "assistant").member("content", "").member("refusal", json::raw_json());
   c.end_delta();
 }
 
@@ -98,7 +98,7 @@ void append_refusal(std::string& out, const head& h, std::string_view why) {
   c.end_delta();
 }
 
-void append_calls(std::string& out, const head& h, const std::vector<run_outcome::call>& calls) {
+void append_calls(std::string& out, const head& h, const std::vector<dialects::run_outcome::call>& calls) {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     chunk c(out, h);
     end_with_call(c.begin_delta().key("tool_calls").begin_array().begin_object().member("index", i), calls[i]);
@@ -113,7 +113,7 @@ void append_finish(std::string& out, const head& h, std::string_view finish) {
   c.end_delta(finish);
 }
 
-void append_usage(std::string& out, const head& h, const run_outcome& o) {
+void append_usage(std::string& out, const head& h, const dialects::run_outcome& o) {
   chunk c(out, h);
   write_usage(c.w.end_array().key("usage"), o);
   c.end();
@@ -123,14 +123,14 @@ void append_done(std::string& out) {
   out += "data: [DONE]\n\n";
 }
 
-void append_error(std::string& out, const request_fault& f) {
-  out += "data: " + openai_error_body(f) + "\n\n";
+void append_error(std::string& out, const dialects::request_fault& f) {
+  out += "data: " + dialects::openai_error_body(f) + "\n\n";
 }
 
-std::string answer(const head& h, std::string_view text, std::string_view thinking, const run_outcome& o) {
+std::string answer(const head& h, std::string_view text, std::string_view thinking, const dialects::run_outcome& o) {
   std::string out;
-  out.reserve(2048 + quoted_size(text) + quoted_size(thinking));
-  json_writer w(out);
+  out.reserve(2048 + json::quoted_size(text) + json::quoted_size(thinking));
+  json::json_writer w(out);
   w.begin_object().member("id", h.id).member("object", "chat.completion").member("created", h.created);
   w.member("model", h.model).key("choices").begin_array().begin_object().member("index", 0);
   w.key("message").begin_object().member("role", "assistant").key("content");
@@ -145,7 +145,7 @@ std::string answer(const head& h, std::string_view text, std::string_view thinki
     for (const auto& c : o.calls) end_with_call(w.begin_object(), c);
     w.end_array();
   }
-  w.end_object().member("logprobs", raw_json()).member("finish_reason", o.finish).end_object().end_array();
+  w.end_object().member("logprobs", json::raw_json()).member("finish_reason", o.finish).end_object().end_array();
   write_usage(w.key("usage"), o);
   w.end_object();
   return out;
@@ -154,7 +154,7 @@ std::string answer(const head& h, std::string_view text, std::string_view thinki
 std::optional<std::string> models(const std::vector<std::string>& names, std::int64_t created,
                                   std::optional<std::string_view> only) {
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   if (only) {
     if (std::ranges::find(names, *only) == names.end()) return std::nullopt;
     write_model(w, *only, created);
@@ -167,4 +167,4 @@ std::optional<std::string> models(const std::vector<std::string>& names, std::in
 }
 
 }  // namespace completion_json
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::completions

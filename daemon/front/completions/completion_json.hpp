@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::completions {
 
 namespace completion_json {
 
@@ -25,18 +25,18 @@ void append_role(std::string& out, const head& h);
 void append_text(std::string& out, const head& h, std::string_view text);
 void append_reasoning(std::string& out, const head& h, std::string_view text);
 void append_refusal(std::string& out, const head& h, std::string_view why);
-void append_calls(std::string& out, const head& h, const std::vector<run_outcome::call>& calls);
+void append_calls(std::string& out, const head& h, const std::vector<dialects::run_outcome::call>& calls);
 void append_finish(std::string& out, const head& h, std::string_view finish);
-void append_usage(std::string& out, const head& h, const run_outcome& o);
+void append_usage(std::string& out, const head& h, const dialects::run_outcome& o);
 void append_done(std::string& out);
 /// Appends the last event of a broken stream; [DONE] does not follow.
-void append_error(std::string& out, const request_fault& f);
+void append_error(std::string& out, const dialects::request_fault& f);
 
 /// Returns the answer to a request without a stream; `thinking` is written as in a stream.
-std::string answer(const head& h, std::string_view text, std::string_view thinking, const run_outcome& o);
+std::string answer(const head& h, std::string_view text, std::string_view thinking, const dialects::run_outcome& o);
 /// Returns the body of /v1/models, or of the one model `only`; nothing if it does not exist.
 std::optional<std::string> models(const std::vector<std::string>& names, std::int64_t created,
                                   std::optional<std::string_view> only);
 
 }  // namespace completion_json
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::completions

@@ -7,10 +7,11 @@
 #include <expected>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::completions {
 
 /// Converts each message; consecutive `tool` messages become one. Every call must be followed by its result, and every
 /// result must have a call.
-std::expected<std::vector<providers::message_ptr>, request_fault> read_completion_messages(const raw_json& list);
+std::expected<std::vector<providers::message_ptr>, dialects::request_fault> read_completion_messages(
+    const json::raw_json& list);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::completions

@@ -9,17 +9,17 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::completions {
 namespace {
 
 using providers::tool_mode;
 
-class completion_reader : dialect_reader {
+class completion_reader : dialects::dialect_reader {
  public:
-  using dialect_reader::dialect_reader;
+  using dialects::dialect_reader::dialect_reader;
 
-  std::expected<completion_request, request_fault> read() {
-    if (!body_.is_object()) return std::unexpected(wrong_member("body", "a JSON object", body_));
+  std::expected<completion_request, dialects::request_fault> read() {
+    if (!body_.is_object()) return std::unexpected(dialects::wrong_member("body", "a JSON object", body_));
     read_model();
     read_messages();
     read_stream();
@@ -49,25 +49,25 @@ class completion_reader : dialect_reader {
   void read_stream() {
     out_.stream = boolean("stream").value_or(false);
     if (const auto options = given("stream_options"); options.is_object())
-      include_usage_ = find_member(options, "include_usage").is_true();
+      include_usage_ = json::find_member(options, "include_usage").is_true();
     if (const auto n = integer("n", 1); n && *n > 1) fault("n", "expected 1, because a run of tools has one answer");
   }
 
   void read_functions() {
     if (given("functions")) return fault("functions", "this is the older form; send tools");
-    read_tools([this](const raw_json& tool, const std::string& place) { read_function(tool, place); });
+    read_tools([this](const json::raw_json& tool, const std::string& place) { read_function(tool, place); });
   }
 
-  void read_function(const raw_json& tool, const std::string& place) {
-    const auto type = member_text(tool, "type");
-    const auto function = find_member(tool, "function");
-    if (type != "function") return wrong(place + ".type", "\"function\"", find_member(tool, "type"));
+  void read_function(const json::raw_json& tool, const std::string& place) {
+    const auto type = json::member_text(tool, "type");
+    const auto function = json::find_member(tool, "function");
+    if (type != "function") return wrong(place + ".type", "\"function\"", json::find_member(tool, "type"));
     if (!function.is_object()) return wrong(place + ".function", "an object", function);
-    const auto strict = given_member(function, "strict");
-    if (strict && strict.type() != raw_json::kind::boolean)
+    const auto strict = dialects::given_member(function, "strict");
+    if (strict && strict.type() != json::raw_json::kind::boolean)
       return wrong(place + ".function.strict", "true or false", strict);
-    add_tool(member_text(function, "name"), find_member(function, "description"), given_member(function, "parameters"),
-             strict.is_true(), place + ".function");
+    add_tool(json::member_text(function, "name"), json::find_member(function, "description"),
+             dialects::given_member(function, "parameters"), strict.is_true(), place + ".function");
   }
 
   // Reads tool_choice. A demand for a call binds the first round only; otherwise the model could never answer.
@@ -75,16 +75,16 @@ class completion_reader : dialect_reader {
     const auto choice = given("tool_choice");
     if (!choice || fault_) return;
     auto word = choice.as_string().value_or("");
-    const auto type = member_text(choice, "type");
+    const auto type = json::member_text(choice, "type");
     if (type == "function") {
-      const auto function = find_member(choice, "function");
-      demand_tool(member_text(function, "name"), "tool_choice.function.name", function);
+      const auto function = json::find_member(choice, "function");
+      demand_tool(json::member_text(function, "name"), "tool_choice.function.name", function);
       if (fault_) return;
       word = "required";
     } else if (type == "allowed_tools") {
-      const auto allowed = find_member(choice, "allowed_tools");
-      keep_only(find_member(allowed, "tools"), "tool_choice.allowed_tools.tools", "function");
-      word = member_text(allowed, "mode");
+      const auto allowed = json::find_member(choice, "allowed_tools");
+      keep_only(json::find_member(allowed, "tools"), "tool_choice.allowed_tools.tools", "function");
+      word = json::member_text(allowed, "mode");
     }
     take_tool_choice(word, choice);
   }
@@ -105,9 +105,9 @@ class completion_reader : dialect_reader {
 
 }  // namespace
 
-std::expected<completion_request, request_fault> read_completion(const raw_json& request,
-                                                                 const chat_defaults& defaults) {
+std::expected<completion_request, dialects::request_fault> read_completion(const json::raw_json& request,
+                                                                           const chat::chat_defaults& defaults) {
   return completion_reader(request, defaults).read();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::completions

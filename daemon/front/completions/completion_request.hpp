@@ -7,14 +7,14 @@
 
 #include <expected>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::completions {
 
-struct completion_request : dialect_request {
+struct completion_request : dialects::dialect_request {
   bool include_usage = false;  ///< the stream ends with the token usage
 };
 
 /// Reads `request`, a whole JSON text.
-std::expected<completion_request, request_fault> read_completion(const raw_json& request,
-                                                                 const chat_defaults& defaults);
+std::expected<completion_request, dialects::request_fault> read_completion(const json::raw_json& request,
+                                                                           const chat::chat_defaults& defaults);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::completions

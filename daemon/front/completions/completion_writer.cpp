@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::completions {
 
 // The model may become known with the first round, after the head was set.
 completion_json::head& completion_writer::head() {
@@ -38,7 +38,7 @@ void completion_writer::keep_alive(std::string& out) {
   completion_json::append_text(out, head(), "");
 }
 
-void completion_writer::end(std::string& out, const run_outcome& o) {
+void completion_writer::end(std::string& out, const dialects::run_outcome& o) {
   const auto& h = head();
   if (!o.text.empty()) completion_json::append_text(out, h, o.text);
   if (!o.refusal.empty()) completion_json::append_refusal(out, h, o.refusal);
@@ -48,14 +48,14 @@ void completion_writer::end(std::string& out, const run_outcome& o) {
   completion_json::append_done(out);
 }
 
-std::string completion_writer::body(said_text said, const run_outcome& o) {
+std::string completion_writer::body(dialects::said_text said, const dialects::run_outcome& o) {
   if (!o.text.empty()) said.rounds.push_back(o.text);
-  const auto text = joined_rounds(std::move(said.rounds));
+  const auto text = dialects::joined_rounds(std::move(said.rounds));
   return completion_json::answer(head(), text, said.thinking, o);
 }
 
-std::string completion_writer::error_body(const request_fault& f) const {
-  return openai_error_body(f);
+std::string completion_writer::error_body(const dialects::request_fault& f) const {
+  return dialects::openai_error_body(f);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::completions

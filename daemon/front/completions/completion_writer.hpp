@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::completions {
 
-class completion_writer final : public answer_writer {
+class completion_writer final : public dialects::answer_writer {
  public:
   /// `with_usage`: the stream ends with the token usage.
   explicit completion_writer(bool with_usage) { chunks_.with_usage = with_usage; }
@@ -18,10 +18,10 @@ class completion_writer final : public answer_writer {
   void text(std::string& out, std::string_view part, bool new_round) override;
   void reasoning(std::string& out, std::string_view part) override;
   void keep_alive(std::string& out) override;
-  void end(std::string& out, const run_outcome& o) override;
-  void broken(std::string& out, const request_fault& f) override { completion_json::append_error(out, f); }
-  std::string body(said_text said, const run_outcome& o) override;
-  std::string error_body(const request_fault& f) const override;
+  void end(std::string& out, const dialects::run_outcome& o) override;
+  void broken(std::string& out, const dialects::request_fault& f) override { completion_json::append_error(out, f); }
+  std::string body(dialects::said_text said, const dialects::run_outcome& o) override;
+  std::string error_body(const dialects::request_fault& f) const override;
 
  private:
   completion_json::head& head();
@@ -29,4 +29,4 @@ class completion_writer final : public answer_writer {
   completion_json::head chunks_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::completions

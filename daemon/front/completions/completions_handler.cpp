@@ -10,15 +10,15 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::completions {
 
-void handle_completion(const std::shared_ptr<exchange>& x) {
-  const auto body = json_body(*x);
-  if (!body) return x->refuse(error_answer(body.error()));
+void handle_completion(const std::shared_ptr<routes::exchange>& x) {
+  const auto body = dialects::json_body(*x);
+  if (!body) return x->refuse(dialects::error_answer(body.error()));
   auto request = read_completion(*body, *x->door().settings.chat());
-  if (!request) return x->refuse(error_answer(request.error()));
+  if (!request) return x->refuse(dialects::error_answer(request.error()));
   auto writer = std::make_unique<completion_writer>(request->include_usage);
-  answered_run::start(x, std::move(*request), std::move(writer));
+  dialects::answered_run::start(x, std::move(*request), std::move(writer));
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::completions

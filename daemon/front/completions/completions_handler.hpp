@@ -4,9 +4,9 @@
 
 #include <memory>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::completions {
 
 /// Answers a request of Chat Completions with a run, or refuses it when its body is no such request.
-void handle_completion(const std::shared_ptr<exchange>& x);
+void handle_completion(const std::shared_ptr<routes::exchange>& x);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::completions

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::dialects {
 
 std::string joined_rounds(std::vector<std::string> texts) {
   std::string all;
@@ -19,7 +19,7 @@ std::string joined_rounds(std::vector<std::string> texts) {
 }
 
 // The official clients repeat a request by themselves on some statuses, unless a header forbids it.
-http::server_answer fault_answer(const answer_writer& w, const request_fault& f, std::string_view request_id) {
+http::servers::server_answer fault_answer(const answer_writer& w, const request_fault& f, std::string_view request_id) {
   std::vector<http::header> headers{{"Content-Type", "application/json"}};
   if (!request_id.empty()) headers.push_back({std::string(w.request_id_header()), std::string(request_id)});
   if (f.final) headers.push_back({"x-should-retry", "false"});
@@ -27,4 +27,4 @@ http::server_answer fault_answer(const answer_writer& w, const request_fault& f,
   return {f.status, std::move(headers), w.error_body(f)};
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::dialects

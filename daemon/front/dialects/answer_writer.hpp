@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::dialects {
 
 /// Members that identify an answer.
 struct answer_head {
@@ -60,6 +60,7 @@ class answer_writer {
 std::string joined_rounds(std::vector<std::string> texts);
 
 /// Returns the answer with the status, headers and body of `f` in the writer's dialect.
-http::server_answer fault_answer(const answer_writer& w, const request_fault& f, std::string_view request_id = {});
+http::servers::server_answer fault_answer(const answer_writer& w, const request_fault& f,
+                                          std::string_view request_id = {});
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::dialects

@@ -11,7 +11,7 @@
 #include <ranges>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::dialects {
 namespace {
 
 /// Bytes in the connection below which it gets more.
@@ -30,15 +30,15 @@ const std::string too_slow =
 
 }  // namespace
 
-answered_run::answered_run(std::shared_ptr<exchange> x, dialect_request request, std::unique_ptr<answer_writer> writer,
-                           answered then)
+answered_run::answered_run(std::shared_ptr<routes::exchange> x, dialect_request request,
+                           std::unique_ptr<answer_writer> writer, answered then)
     : door_(x->door()),
       line_(std::move(x)),
       request_(std::move(request)),
       writer_(std::move(writer)),
       then_(std::move(then)) {}
 
-void answered_run::start(const std::shared_ptr<exchange>& x, dialect_request request,
+void answered_run::start(const std::shared_ptr<routes::exchange>& x, dialect_request request,
                          std::unique_ptr<answer_writer> writer, answered then) {
   const auto going = std::make_shared<answered_run>(x, std::move(request), std::move(writer), std::move(then));
   x->keep(going);
@@ -47,7 +47,7 @@ void answered_run::start(const std::shared_ptr<exchange>& x, dialect_request req
 
 void answered_run::begin_run() {
   request_.run.principal = line_->principal();
-  request_.run.trace = trace_of(line_->head().headers);
+  request_.run.trace = routes::trace_of(line_->head().headers);
   if (missing_tools().empty()) return run();
   door_.daemon.when_settled(settle_time, [weak = weak_from_this()] {
     const auto self = weak.lock();
@@ -77,7 +77,7 @@ request_fault answered_run::start_fault(const error& e) const {
 
 std::vector<std::string> answered_run::missing_tools() {
   auto missing = request_.named_tools;
-  for (const auto& tool : request_.run.client_tools) std::erase(missing, member_text(tool, "name"));
+  for (const auto& tool : request_.run.client_tools) std::erase(missing, json::member_text(tool, "name"));
   if (missing.empty()) return missing;
   const auto ours = door_.tools_for(request_.run.profile);
   std::erase_if(missing, [&](const auto& name) { return ours->find(name) != nullptr; });
@@ -103,7 +103,7 @@ void answered_run::run() {
   ask_pull();
 }
 
-result<std::shared_ptr<run_feed>> answered_run::open_run() {
+result<std::shared_ptr<run::run_feed>> answered_run::open_run() {
   const auto& named = request_.continues;
   const auto& principal = request_.run.principal;
   const auto waiting = named.empty() ? door_.handed.take(request_.conversation_before, request_.results, principal)
@@ -113,7 +113,7 @@ result<std::shared_ptr<run_feed>> answered_run::open_run() {
                        "previous_response_id: expected a response that waits for exactly these results; send the whole "
                        "conversation as input instead");
   if (waiting) {
-    run_request results;
+    run::run_request results;
     results.run = waiting->run;
     results.principal = principal;
     results.results = request_.results;
@@ -134,7 +134,7 @@ void answered_run::on_left() {
   if (reader_) reader_->leave(gone);
 }
 
-void answered_run::on_ready(run_event::kind) {
+void answered_run::on_ready(run::run_event::kind) {
   ask_pull();
 }
 
@@ -160,22 +160,22 @@ void answered_run::pull() {
   if (line_ != nullptr && reader_->ended()) end();
 }
 
-void answered_run::take(const run_event& e) {
+void answered_run::take(const run::run_event& e) {
   switch (e.type) {
-    case run_event::kind::text:
-    case run_event::kind::reasoning:
+    case run::run_event::kind::text:
+    case run::run_event::kind::reasoning:
       return take_text(e);
-    case run_event::kind::done:
+    case run::run_event::kind::done:
       if (!reader_->told_all()) take_round_text();  // otherwise the result has it
       return;
-    case run_event::kind::round:
+    case run::run_event::kind::round:
       take_round_text();
       new_round_ = any_text_;
-      if (!writer_->has_model()) writer_->set_model(member_text(e.body.join(), "model"));
+      if (!writer_->has_model()) writer_->set_model(json::member_text(e.body.join(), "model"));
       return;
-    case run_event::kind::error:
+    case run::run_event::kind::error:
       return take_error(e.body.join());
-    case run_event::kind::snapshot:
+    case run::run_event::kind::snapshot:
       lost_ = true;
       return;
     default:
@@ -188,12 +188,13 @@ void answered_run::take_round_text() {
   if (std::exchange(untaken_, false)) said_.rounds.push_back(reader_->round_text());
 }
 
-void answered_run::take_error(const raw_json& body) {
-  error_ = {find_member(body, "retryable").is_true(), find_member(body, "retryAfterMs").as_integer().value_or(0)};
+void answered_run::take_error(const json::raw_json& body) {
+  error_ = {json::find_member(body, "retryable").is_true(),
+            json::find_member(body, "retryAfterMs").as_integer().value_or(0)};
 }
 
-void answered_run::take_text(const run_event& e) {
-  const bool said = e.type == run_event::kind::text;
+void answered_run::take_text(const run::run_event& e) {
+  const bool said = e.type == run::run_event::kind::text;
   const bool apart = said && std::exchange(new_round_, false);
   any_text_ = any_text_ || said;
   if (!request_.stream) {
@@ -236,7 +237,7 @@ void answered_run::end() {
   if (o.fault) return fail(*o.fault);
   if (lost_) return fail({503, too_slow, "", "too_slow", true});
   if (!o.calls.empty()) {
-    handed_calls::waiting w{run_, request_.conversation, {}, seen_, o.used, request_.run.principal};
+    front::handed_calls::waiting w{run_, request_.conversation, {}, seen_, o.used, request_.run.principal};
     for (const auto& c : o.calls) w.calls.push_back(c.id);
     if (const auto given_up = door_.handed.keep(std::move(w)))
       door_.daemon.cancel_run(*given_up, "too many runs wait for results of their callers", {});
@@ -250,14 +251,14 @@ void answered_run::end() {
   if (any_text_) o.text.clear();  // said already
   if (!request_.stream) return answer_whole(line, std::move(result), std::move(o));
   writer_->end(out_, o);
-  if (then_) then_(member_text(result, "session"));
+  if (then_) then_(json::member_text(result, "session"));
   line->send(std::exchange(out_, {}));
   line->finish();
 }
 
-void answered_run::answer_whole(const std::shared_ptr<exchange>& line, raw_json result, run_outcome o) {
+void answered_run::answer_whole(const std::shared_ptr<routes::exchange>& line, json::raw_json result, run_outcome o) {
   if (has_reasoning(result)) take_off_reasoning(said_.rounds, said_.thinking, result);
-  auto session = then_ ? member_text(result, "session") : std::string();
+  auto session = then_ ? json::member_text(result, "session") : std::string();
   result = {};  // released before an answer of similar size is made
   auto body = writer_->body(std::move(said_), o);
   if (then_) then_(std::move(session));
@@ -293,4 +294,4 @@ void answered_run::keep_alive() {
   });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::dialects

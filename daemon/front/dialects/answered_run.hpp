@@ -14,22 +14,22 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::dialects {
 
 class answered_run final : public std::enable_shared_from_this<answered_run>,
-                           public exchange::work,
-                           private run_feed::listener {
+                           public routes::exchange::work,
+                           private run::run_feed::listener {
  public:
   /// Called once with the session of the run ("": none is kept), when the answer is written and not yet sent.
   using answered = std::function<void(std::string session)>;
 
   /// Starts the run, or continues the one that waits for the results in the request. Refuses a request that names an
   /// unknown tool. `x` must be open; it keeps the work. `then` may be unset; it is not called after a fault.
-  static void start(const std::shared_ptr<exchange>& x, dialect_request request, std::unique_ptr<answer_writer> writer,
-                    answered then = {});
+  static void start(const std::shared_ptr<routes::exchange>& x, dialect_request request,
+                    std::unique_ptr<answer_writer> writer, answered then = {});
 
   /// Use start().
-  answered_run(std::shared_ptr<exchange> x, dialect_request request, std::unique_ptr<answer_writer> writer,
+  answered_run(std::shared_ptr<routes::exchange> x, dialect_request request, std::unique_ptr<answer_writer> writer,
                answered then);
   void on_drained() override { ask_pull(); }
   void on_left() override;
@@ -39,28 +39,28 @@ class answered_run final : public std::enable_shared_from_this<answered_run>,
   std::vector<std::string> missing_tools();
   request_fault start_fault(const error& e) const;
   void run();
-  void on_ready(run_event::kind latest) override;
-  result<std::shared_ptr<run_feed>> open_run();
+  void on_ready(run::run_event::kind latest) override;
+  result<std::shared_ptr<run::run_feed>> open_run();
   void ask_pull();
   void pull();
-  void take(const run_event& e);
-  void take_text(const run_event& e);
+  void take(const run::run_event& e);
+  void take_text(const run::run_event& e);
   void take_round_text();
-  void take_error(const raw_json& body);
+  void take_error(const json::raw_json& body);
   void begin();
   void send();
   void end();
-  void answer_whole(const std::shared_ptr<exchange>& line, raw_json result, run_outcome o);
+  void answer_whole(const std::shared_ptr<routes::exchange>& line, json::raw_json result, run_outcome o);
   void fail(const request_fault& f);
   void keep_alive();
 
-  door_context& door_;  // valid while line_ is set
+  front::door_context& door_;  // valid while line_ is set
   // Null once the answer is complete or the caller has left, which ends the mutual ownership with the exchange.
-  std::shared_ptr<exchange> line_;
+  std::shared_ptr<routes::exchange> line_;
   dialect_request request_;
   std::unique_ptr<answer_writer> writer_;
   answered then_;
-  std::unique_ptr<feed_reader> reader_;
+  std::unique_ptr<run::feed_reader> reader_;
   std::string run_;
   std::uint64_t seen_ = 0;  // number of the last event
   providers::usage told_;   // usage in earlier answers about the same run
@@ -75,4 +75,4 @@ class answered_run final : public std::enable_shared_from_this<answered_run>,
   last_error error_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::dialects

@@ -14,7 +14,7 @@
 #include <utility>
 #include <variant>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::dialects {
 namespace {
 
 using providers::role;
@@ -25,18 +25,18 @@ using providers::tool_mode;
 void append_settings(std::string& all, const providers::call_settings& s) {
   all += s.temperature + ',' + s.top_p + ',' + std::to_string(s.max_output_tokens) + ',';
   if (s.parallel_tool_calls) all += *s.parallel_tool_calls ? "parallel" : "serial";
-  all += json_quoted(s.reasoning_effort) + '[';
-  for (const auto& text : s.stop) all += json_quoted(text);
+  all += json::json_quoted(s.reasoning_effort) + '[';
+  for (const auto& text : s.stop) all += json::json_quoted(text);
   all += ']';
 }
 
 }  // namespace
 
-raw_json dialect_reader::given(std::string_view key) const {
+json::raw_json dialect_reader::given(std::string_view key) const {
   return given_member(body_, key);
 }
 
-void dialect_reader::wrong(std::string param, std::string_view form, const raw_json& got) {
+void dialect_reader::wrong(std::string param, std::string_view form, const json::raw_json& got) {
   if (!fault_) fault_ = wrong_member(std::move(param), form, got);
 }
 
@@ -49,7 +49,7 @@ void dialect_reader::fault(std::string param, const std::string& what, int statu
 std::optional<bool> dialect_reader::boolean(std::string_view key) {
   const auto value = given(key);
   if (!value) return std::nullopt;
-  if (value.type() == raw_json::kind::boolean) return value.is_true();
+  if (value.type() == json::raw_json::kind::boolean) return value.is_true();
   wrong(std::string(key), "true or false", value);
   return std::nullopt;
 }
@@ -66,7 +66,7 @@ std::optional<std::int64_t> dialect_reader::integer(std::string_view key, std::i
 std::string dialect_reader::number(std::string_view key, int most) {
   const auto value = given(key);
   if (!value) return {};
-  const bool number = value.type() == raw_json::kind::number;
+  const bool number = value.type() == json::raw_json::kind::number;
   const auto text = value.text();
   double n = -1;
   if (number && std::from_chars(text.data(), text.data() + text.size(), n).ec == std::errc() && n >= 0 && n <= most)
@@ -84,7 +84,7 @@ void dialect_reader::read_stop(std::string_view key, std::size_t most, bool text
     texts.push_back(std::move(*one));
   } else if (stop.is_array()) {
     std::size_t count = 0;
-    for_each_element(stop, [&](const raw_json& text) {
+    json::for_each_element(stop, [&](const json::raw_json& text) {
       if (++count > most_listed) {
         fault(name,
               "expected at most " + std::to_string(most) + " texts, got more than " + std::to_string(most_listed));
@@ -105,7 +105,7 @@ void dialect_reader::read_stop(std::string_view key, std::size_t most, bool text
     fault(name, "expected at most " + std::to_string(most) + " texts, got " + std::to_string(texts.size()));
 }
 
-void dialect_reader::read_effort(const raw_json& object, std::string_view key, std::string_view place) {
+void dialect_reader::read_effort(const json::raw_json& object, std::string_view key, std::string_view place) {
   static constexpr std::array<std::string_view, 7> words{"none", "minimal", "low", "medium", "high", "xhigh", "max"};
   const auto value = given_member(object, key);
   if (!value) return;
@@ -116,14 +116,14 @@ void dialect_reader::read_effort(const raw_json& object, std::string_view key, s
     wrong(std::string(place).append(key), R"("none", "minimal", "low", "medium", "high", "xhigh" or "max")", value);
 }
 
-void dialect_reader::read_format(const raw_json& format, std::string_view place) {
-  const auto holder = raw_json::own("{\"format\":" + std::string(format.text()) + "}");
-  mcp::param_reader in(holder, "");
-  read_response_format(in, "format", out_.run);
+void dialect_reader::read_format(const json::raw_json& format, std::string_view place) {
+  const auto holder = json::raw_json::own("{\"format\":" + std::string(format.text()) + "}");
+  mcp::server::param_reader in(holder, "");
+  chat::read_response_format(in, "format", out_.run);
   take_fault(in, place);
 }
 
-void dialect_reader::take_fault(mcp::param_reader& in, std::string_view place) {
+void dialect_reader::take_fault(mcp::server::param_reader& in, std::string_view place) {
   if (!in.failed()) return;
   // The reader puts a dot between its own place, which is empty here, and the member's.
   const auto message = in.finish().error().message.substr(std::string_view(".format").size());
@@ -136,65 +136,66 @@ void dialect_reader::read_model() {
   if (given_model && (!given_model.is_string() || given_model.text() == "\"\""))
     return wrong("model", "the name of a model", given_model);
   out_.model = given_model.as_string().value_or("");
-  const auto profile = profile_named_as_model(out_.model);
+  const auto profile = chat::profile_named_as_model(out_.model);
   const auto model = profile ? std::string_view() : std::string_view(out_.model);
   if (!model.empty())
     if (const auto known = defaults_.model(model); !known)
       return fault("model", known.error().message, 404, "model_not_found");
   auto base = defaults_.base(model, profile.value_or(""));
   if (!base) return fault("model", base.error().message, 404, "model_not_found");
-  if (const auto begun = begin_with(out_.run, std::move(*base)); !begun)
+  if (const auto begun = chat::begin_with(out_.run, std::move(*base)); !begun)
     return fault("model", begun.error().message, 500, "configuration_error");
 }
 
 bool dialect_reader::too_many_tools(std::size_t index) {
-  if (index < most_client_tools) return false;
-  fault("tools", "expected at most " + std::to_string(most_client_tools) + " tools, got more");
+  if (index < chat::most_client_tools) return false;
+  fault("tools", "expected at most " + std::to_string(chat::most_client_tools) + " tools, got more");
   return true;
 }
 
 // Takes a tool definition in the form of MCP.
-void dialect_reader::add_tool(const std::string& name, const raw_json& description, raw_json schema, bool strict,
-                              const std::string& place) {
+void dialect_reader::add_tool(const std::string& name, const json::raw_json& description, json::raw_json schema,
+                              bool strict, const std::string& place) {
   std::string definition;
-  json_writer w(definition);
+  json::json_writer w(definition);
   w.begin_object().member("name", name);
   if (auto text = description.as_string()) w.member("description", *text);
-  if (!schema) schema = raw_json::literal(R"({"type":"object","properties":{}})");
-  if (auto object = raw_object::open(schema); object && !object->contains("type")) {
-    object->set("type", raw_json::literal("\"object\""));
+  if (!schema) schema = json::raw_json::literal(R"({"type":"object","properties":{}})");
+  if (auto object = json::raw_object::open(schema); object && !object->contains("type")) {
+    object->set("type", json::raw_json::literal("\"object\""));
     schema = object->json();
   }
   auto checked = w.member("inputSchema", schema).set("strict", strict).end_object().json();
-  if (const auto good = check_caller_tool(checked); !good) return fault(place, good.error().message);
+  if (const auto good = tools::check_caller_tool(checked); !good) return fault(place, good.error().message);
   if (!names_.insert(name).second)
     return fault(place_at(place, "name"), "the name " + shown_name(name) + " is there twice");
   out_.run.client_tools.push_back(std::move(checked));
 }
 
-void dialect_reader::keep_only(const raw_json& list, const std::string& place, std::string_view inside) {
+void dialect_reader::keep_only(const json::raw_json& list, const std::string& place, std::string_view inside) {
   std::vector<std::string> names;
-  for_each_element(list, [&](const raw_json& tool) {
-    names.push_back(member_text(inside.empty() ? tool : find_member(tool, inside), "name"));
+  json::for_each_element(list, [&](const json::raw_json& tool) {
+    names.push_back(json::member_text(inside.empty() ? tool : json::find_member(tool, inside), "name"));
     return names.size() <= most_listed;
   });
   if (names.size() > most_listed)
     return fault(place, "expected at most " + std::to_string(most_listed) + " functions, got more");
   if (names.empty()) return wrong(place, "an array of functions by name", list);
   const std::unordered_set<std::string> kept(names.begin(), names.end());
-  std::erase_if(out_.run.client_tools,
-                [&](const raw_json& definition) { return !kept.contains(member_text(definition, "name")); });
+  std::erase_if(out_.run.client_tools, [&](const json::raw_json& definition) {
+    return !kept.contains(json::member_text(definition, "name"));
+  });
   out_.named_tools = names;
   out_.run.tools.only = std::move(names);
 }
 
-void dialect_reader::demand_tool(std::string name, std::string_view place, const raw_json& got) {
+void dialect_reader::demand_tool(std::string name, std::string_view place, const json::raw_json& got) {
   if (name.empty()) return wrong(std::string(place), "the name of a function", got);
   out_.named_tools = {name};
   out_.run.first_round_tool = std::move(name);
 }
 
-void dialect_reader::take_tool_choice(std::string_view word, const raw_json& choice) {
+void dialect_reader::take_tool_choice(std::string_view word, const json::raw_json& choice) {
   if (word == "none")
     out_.run.limits.max_rounds = 0;
   else if (word == "required")
@@ -207,8 +208,8 @@ std::expected<dialect_request, request_fault> dialect_reader::finish() {
   if (fault_) return std::unexpected(std::move(*fault_));
   auto& limits = out_.run.limits;
   // No person can be asked over HTTP, so calls that need an approval are refused at once instead of at the time-out.
-  if (limits.approve == approval_mode::ask) limits.approve = approval_mode::none;
-  limits.status = status_mode::off;
+  if (limits.approve == stored::approval_mode::ask) limits.approve = stored::approval_mode::none;
+  limits.status = stored::status_mode::off;
   out_.run.stream = out_.stream;
   find_results();
   return std::move(out_);
@@ -217,15 +218,15 @@ std::expected<dialect_request, request_fault> dialect_reader::finish() {
 // Returns a hash that is equal for requests of one conversation: model, form of the answer, tools, settings and
 // messages.
 std::uint64_t dialect_reader::conversation_of(std::size_t messages) const {
-  std::string all = json_quoted(out_.model);
+  std::string all = json::json_quoted(out_.model);
   all += out_.run.answer_schema.text();
   append_settings(all, out_.run.settings);
-  all += json_quoted(out_.run.system);
-  for (const auto& name : out_.run.tools.only) all += json_quoted(name);
+  all += json::json_quoted(out_.run.system);
+  for (const auto& name : out_.run.tools.only) all += json::json_quoted(name);
   for (const auto& tool : out_.run.client_tools) all += tool.text();
   for (std::size_t i = 0; i < messages; ++i) {
-    json_writer one(all);
-    append_message(one, *out_.run.messages[i]);
+    json::json_writer one(all);
+    event_json::append_message(one, *out_.run.messages[i]);
   }
   return std::max<std::uint64_t>(stable_hash(all), 1);
 }
@@ -250,4 +251,4 @@ void dialect_reader::find_results() {
   take_results();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::dialects

@@ -15,18 +15,18 @@
 #include <unordered_set>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::dialects {
 
 /// Reads one request. The first fault is kept. `body` and `defaults` must outlive it.
 class dialect_reader {
  public:
-  dialect_reader(const raw_json& body, const chat_defaults& defaults) : body_(body), defaults_(defaults) {}
+  dialect_reader(const json::raw_json& body, const chat::chat_defaults& defaults) : body_(body), defaults_(defaults) {}
 
  protected:
   static constexpr std::size_t most_listed = 10'000;  ///< names and texts of one list
 
-  raw_json given(std::string_view key) const;
-  void wrong(std::string param, std::string_view form, const raw_json& got);
+  json::raw_json given(std::string_view key) const;
+  void wrong(std::string param, std::string_view form, const json::raw_json& got);
   void fault(std::string param, const std::string& what, int status = 400, std::string code = "");
   void take(request_fault f) {
     if (!fault_) fault_ = std::move(f);
@@ -40,9 +40,9 @@ class dialect_reader {
   /// Reads up to `most` texts that are not empty into the settings' `stop`; `text_too`: a string stands for one.
   void read_stop(std::string_view key, std::size_t most, bool text_too);
   /// Reads the effort of reasoning from `key` of `object`; `place` is the object's place with a dot, or "".
-  void read_effort(const raw_json& object, std::string_view key, std::string_view place);
+  void read_effort(const json::raw_json& object, std::string_view key, std::string_view place);
   /// Reads the format of the final answer, in the form of Chat Completions.
-  void read_format(const raw_json& format, std::string_view place);
+  void read_format(const json::raw_json& format, std::string_view place);
 
   /// Reads the model, the profile's start values included.
   void read_model();
@@ -50,29 +50,29 @@ class dialect_reader {
   template <class Read>
   void read_tools(Read&& read);
   /// Takes a tool of the caller at `place`. An absent schema permits any arguments.
-  void add_tool(const std::string& name, const raw_json& description, raw_json schema, bool strict,
+  void add_tool(const std::string& name, const json::raw_json& description, json::raw_json schema, bool strict,
                 const std::string& place);
   /// Restricts the tools of both the caller and the daemon to the names in `list`, found at `place`. The name is the
   /// member `name` of an element, or of its member `inside`.
-  void keep_only(const raw_json& list, const std::string& place, std::string_view inside = {});
+  void keep_only(const json::raw_json& list, const std::string& place, std::string_view inside = {});
   /// Demands a call of this tool, named at `place`, in the first round.
-  void demand_tool(std::string name, std::string_view place, const raw_json& got);
+  void demand_tool(std::string name, std::string_view place, const json::raw_json& got);
   /// Takes the word of OpenAI's `tool_choice`. A demand for a call binds the first round only; otherwise the model
   /// could never answer.
-  void take_tool_choice(std::string_view word, const raw_json& choice);
+  void take_tool_choice(std::string_view word, const json::raw_json& choice);
   /// Returns true if the list of tools has been refused as too long.
   bool too_many_tools(std::size_t index);
 
   /// Ends the reading: sets what no request over HTTP decides, and finds the results at the end of the messages.
   std::expected<dialect_request, request_fault> finish();
 
-  const raw_json& body_;
-  const chat_defaults& defaults_;
+  const json::raw_json& body_;
+  const chat::chat_defaults& defaults_;
   dialect_request out_;
   std::optional<request_fault> fault_;
 
  private:
-  void take_fault(mcp::param_reader& in, std::string_view place);
+  void take_fault(mcp::server::param_reader& in, std::string_view place);
   std::uint64_t conversation_of(std::size_t messages) const;
   void find_results();
 
@@ -85,11 +85,11 @@ void dialect_reader::read_tools(Read&& read) {
   if (!list) return;
   if (!list.is_array()) return wrong("tools", "an array", list);
   std::size_t index = 0;
-  for_each_element(list, [&](const raw_json& tool) {
+  json::for_each_element(list, [&](const json::raw_json& tool) {
     if (too_many_tools(index)) return false;
     read(tool, "tools[" + std::to_string(index++) + "]");
     return !fault_;
   });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::dialects

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::dialects {
 
 /// Fault of a request. Each dialect writes it in the form of its API's errors.
 struct request_fault {
@@ -19,7 +19,7 @@ struct request_fault {
 };
 
 struct dialect_request {
-  run_request run;
+  run::run_request run;
   std::string model;                     ///< as the request names it, or ""
   bool stream = false;                   ///< a stream of events instead of one answer
   std::vector<std::string> named_tools;  ///< functions that `tool_choice` names, of the caller or the daemon
@@ -28,11 +28,11 @@ struct dialect_request {
   std::uint64_t conversation = 0;
   /// Results at the end of the messages, for the calls in the assistant message before them. Set if the run with these
   /// calls may continue; `conversation_before` is then the hash of the messages before that one.
-  std::vector<record::caller_result> results;
+  std::vector<stored::record::caller_result> results;
   std::uint64_t conversation_before = 0;
   /// Run that must go on with `results`, named by the request itself; "": found by the conversation, and a new run
   /// begins if there is none.
   std::string continues;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::dialects

@@ -9,19 +9,19 @@
 #include <cstddef>
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::dialects {
 
-std::expected<raw_json, request_fault> json_body(exchange& x) {
+std::expected<json::raw_json, request_fault> json_body(routes::exchange& x) {
   const auto body = x.take_body();
   const auto text = trimmed(body.view());
   std::size_t place = 0;
-  const auto fault = check_json(text, x.door().settings.framing.max_depth, &place);
-  if (fault != json_scanner::fault::none)
+  const auto fault = json::check_json(text, x.door().settings.framing.max_depth, &place);
+  if (fault != json::json_scanner::fault::none)
     return std::unexpected(request_fault{400,
                                          "body: expected JSON, and it is none from byte " + std::to_string(place) +
-                                             " on: " + std::string(to_string(fault)) + ".",
+                                             " on: " + std::string(json::to_string(fault)) + ".",
                                          "", "invalid_json"});
-  return providers::on_one_line(raw_json::trusted(body, text));
+  return providers::on_one_line(json::raw_json::trusted(body, text));
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::dialects

@@ -6,10 +6,10 @@
 
 #include <expected>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::dialects {
 
 /// Takes the body out of the exchange, which must be open, checks that it is one JSON text within the configured depth,
 /// and returns it without line breaks, because parts of it are passed on in messages of one line.
-std::expected<raw_json, request_fault> json_body(exchange& x);
+std::expected<json::raw_json, request_fault> json_body(routes::exchange& x);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::dialects

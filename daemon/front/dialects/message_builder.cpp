@@ -9,23 +9,23 @@
 
 #include <variant>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::dialects {
 
 using providers::role;
 
-request_fault wrong_member(std::string param, std::string_view expected, const raw_json& got) {
-  std::string message = param + ": expected " + std::string(expected) + ", got " + mcp::describe(got);
+request_fault wrong_member(std::string param, std::string_view expected, const json::raw_json& got) {
+  std::string message = param + ": expected " + std::string(expected) + ", got " + mcp::server::describe(got);
   return {400, std::move(message), std::move(param), ""};
 }
 
 std::string shown_name(std::string_view name) {
   constexpr std::size_t longest = 100;
-  return json_quoted(name.size() <= longest ? std::string(name) : std::string(cut_utf8(name, longest)) + "…");
+  return json::json_quoted(name.size() <= longest ? std::string(name) : std::string(cut_utf8(name, longest)) + "…");
 }
 
-raw_json given_member(const raw_json& object, std::string_view key) {
-  auto value = find_member(object, key);
-  return value.is_null() ? raw_json() : value;
+json::raw_json given_member(const json::raw_json& object, std::string_view key) {
+  auto value = json::find_member(object, key);
+  return value.is_null() ? json::raw_json() : value;
 }
 
 std::string place_at(std::string place, std::string_view key) {
@@ -48,9 +48,9 @@ std::optional<std::pair<std::string, std::string>> data_url(std::string_view url
                    std::string(url.substr(place + mark.size())));
 }
 
-raw_json tool_result_of(const providers::message& said, bool is_error) {
+json::raw_json tool_result_of(const providers::message& said, bool is_error) {
   std::string result;
-  json_writer w(result);
+  json::json_writer w(result);
   w.begin_object().key("content").begin_array();
   for (const auto& part : said.blocks) {
     if (const auto* text = std::get_if<providers::text_block>(&part)) {
@@ -101,13 +101,13 @@ void message_builder::add_call(providers::message& into, std::string id, std::st
   into.blocks.emplace_back(std::move(call));
 }
 
-void message_builder::add_result(const std::string& id, raw_json result, bool is_error, const std::string& place,
-                                 const raw_json& got) {
+void message_builder::add_result(const std::string& id, json::raw_json result, bool is_error, const std::string& place,
+                                 const json::raw_json& got) {
   if (failed()) return;
   const auto call = open_.find(id);
   if (call == open_.end() && !without_calls_)
     return fault(place, "expected the id of a call in the assistant message before it that has no result yet, got " +
-                            mcp::describe(got));
+                            mcp::server::describe(got));
   if (call == open_.end() && id.empty()) return wrong(place, "the id of a call", got);
   if (!results_ || messages_.back() != results_) results_ = add(role::tool_results);
   results_->blocks.emplace_back(providers::tool_result_block{id, call == open_.end() ? std::string() : call->second,
@@ -122,12 +122,13 @@ void message_builder::close_calls(const std::string& place, std::string_view for
 }
 
 bool message_builder::check_base64(const std::string& data, const std::string& place) {
-  if (is_base64(data)) return true;
-  fault(place, "expected " + std::string(base64_form) + ", got " + mcp::describe(raw_json::own(json_quoted(data))));
+  if (event_json::is_base64(data)) return true;
+  fault(place, "expected " + std::string(event_json::base64_form) + ", got " +
+                   mcp::server::describe(json::raw_json::own(json::json_quoted(data))));
   return false;
 }
 
-void message_builder::add_image_url(providers::message& into, const raw_json& url, std::string detail,
+void message_builder::add_image_url(providers::message& into, const json::raw_json& url, std::string detail,
                                     const std::string& place) {
   const auto text = url.as_string().value_or("");
   auto data = data_url(text);
@@ -156,4 +157,4 @@ std::expected<std::vector<providers::message_ptr>, request_fault> message_builde
   return std::move(messages_);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::dialects

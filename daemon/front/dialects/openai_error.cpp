@@ -5,12 +5,12 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::dialects {
 namespace {
 
-void write_text_or_null(json_writer& w, std::string_view key, const std::string& text) {
+void write_text_or_null(json::json_writer& w, std::string_view key, const std::string& text) {
   if (text.empty())
-    w.member(key, raw_json());
+    w.member(key, json::raw_json());
   else
     w.member(key, text);
 }
@@ -24,7 +24,7 @@ std::string_view openai_error_type(int status) {
 
 std::string openai_error_body(const request_fault& f) {
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object().key("error").begin_object().member("message", f.message).member("type", openai_error_type(f.status));
   write_text_or_null(w, "param", f.param);
   write_text_or_null(w, "code", f.code);
@@ -32,9 +32,9 @@ std::string openai_error_body(const request_fault& f) {
   return out;
 }
 
-http::server_answer error_answer(const request_fault& f, std::vector<http::header> headers) {
+http::servers::server_answer error_answer(const request_fault& f, std::vector<http::header> headers) {
   headers.push_back({"Content-Type", "application/json"});
   return {f.status, std::move(headers), openai_error_body(f)};
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::dialects

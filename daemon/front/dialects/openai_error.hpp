@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::dialects {
 
 /// Returns the word for an error's `type`.
 std::string_view openai_error_type(int status);
 /// Returns {"error": {message, type, param, code}}.
 std::string openai_error_body(const request_fault& f);
 /// Returns the answer with the status and the body of `f`; Content-Type stands behind `headers`.
-http::server_answer error_answer(const request_fault& f, std::vector<http::header> headers = {});
+http::servers::server_answer error_answer(const request_fault& f, std::vector<http::header> headers = {});
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::dialects

@@ -10,52 +10,54 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::dialects {
 namespace {
 
 struct ending {
-  stop_reason reason;
+  stored::stop_reason reason;
   int status;  // status of an error; 0: an answer
   std::string_view finish_or_code;
 };
 
 // Limits end a run with an answer (the last call, without tools) or without one; the answer is then incomplete.
 constexpr std::array<ending, 17> endings{{
-    {stop_reason::final, 0, "stop"},
-    {stop_reason::caller_tools, 0, "tool_calls"},
-    {stop_reason::truncated, 0, "length"},
-    {stop_reason::refused, 0, "content_filter"},
-    {stop_reason::max_rounds, 0, "stop"},
-    {stop_reason::consecutive_errors, 0, "stop"},
-    {stop_reason::repeated_calls, 0, "stop"},
-    {stop_reason::token_budget, 0, "stop"},
-    {stop_reason::call_budget, 0, "stop"},
-    {stop_reason::tool_error, 0, "stop"},
-    {stop_reason::needs_approval, 0, "stop"},
-    {stop_reason::timeout, 504, "timeout"},
-    {stop_reason::provider_error, 502, "provider_error"},
-    {stop_reason::context_full, 400, "context_length_exceeded"},
-    {stop_reason::store_error, 500, "store_error"},
-    {stop_reason::cancelled, 503, "cancelled"},
-    {stop_reason::interrupted, 503, "interrupted"},
+    {stored::stop_reason::final, 0, "stop"},
+    {stored::stop_reason::caller_tools, 0, "tool_calls"},
+    {stored::stop_reason::truncated, 0, "length"},
+    {stored::stop_reason::refused, 0, "content_filter"},
+    {stored::stop_reason::max_rounds, 0, "stop"},
+    {stored::stop_reason::consecutive_errors, 0, "stop"},
+    {stored::stop_reason::repeated_calls, 0, "stop"},
+    {stored::stop_reason::token_budget, 0, "stop"},
+    {stored::stop_reason::call_budget, 0, "stop"},
+    {stored::stop_reason::tool_error, 0, "stop"},
+    {stored::stop_reason::needs_approval, 0, "stop"},
+    {stored::stop_reason::timeout, 504, "timeout"},
+    {stored::stop_reason::provider_error, 502, "provider_error"},
+    {stored::stop_reason::context_full, 400, "context_length_exceeded"},
+    {stored::stop_reason::store_error, 500, "store_error"},
+    {stored::stop_reason::cancelled, 503, "cancelled"},
+    {stored::stop_reason::interrupted, 503, "interrupted"},
 }};
 
 const ending& ending_of(std::string_view reason) {
-  const auto found = std::ranges::find_if(endings, [&](const ending& e) { return to_string(e.reason) == reason; });
+  const auto found =
+      std::ranges::find_if(endings, [&](const ending& e) { return stored::to_string(e.reason) == reason; });
   return found != endings.end() ? *found : endings.front();
 }
 
-std::int64_t tokens(const raw_json& usage, std::string_view key) {
-  return find_member(usage, key).as_integer().value_or(0);
+std::int64_t tokens(const json::raw_json& usage, std::string_view key) {
+  return json::find_member(usage, key).as_integer().value_or(0);
 }
 
 }  // namespace
 
-run_outcome outcome_of(const raw_json& run_result, const last_error& e, bool with_text) {
+run_outcome outcome_of(const json::raw_json& run_result, const last_error& e, bool with_text) {
   run_outcome o;
   // Reads all members in one pass, because the result holds the whole conversation.
-  const auto read = read_members(run_result, {"usage", "data", "text", "reason", "toolCalls", "stopReason", "cause"});
-  const auto [usage, data, text, reason, calls, stop, cause] = read.value_or(std::array<raw_json, 7>());
+  const auto read =
+      json::read_members(run_result, {"usage", "data", "text", "reason", "toolCalls", "stopReason", "cause"});
+  const auto [usage, data, text, reason, calls, stop, cause] = read.value_or(std::array<json::raw_json, 7>());
   o.used.input = tokens(usage, "inputTokens");
   o.used.output = tokens(usage, "outputTokens");
   o.used.cached = tokens(usage, "cachedTokens");
@@ -65,10 +67,10 @@ run_outcome outcome_of(const raw_json& run_result, const last_error& e, bool wit
   if (with_text) o.text = data ? std::string(data.text()) : text.as_string().value_or("");
   const auto why = reason.as_string().value_or("");
   bool ran_tools = false;
-  for_each_element(calls, [&](const raw_json& call) {
-    if (find_member(call, "pending").is_true())
-      o.calls.push_back(
-          {member_text(call, "id"), member_text(call, "name"), std::string(find_member(call, "arguments").text())});
+  json::for_each_element(calls, [&](const json::raw_json& call) {
+    if (json::find_member(call, "pending").is_true())
+      o.calls.push_back({json::member_text(call, "id"), json::member_text(call, "name"),
+                         std::string(json::find_member(call, "arguments").text())});
     else
       ran_tools = true;
     return true;
@@ -76,19 +78,19 @@ run_outcome outcome_of(const raw_json& run_result, const last_error& e, bool wit
   const auto& end = ending_of(stop.as_string().value_or(""));
   if (end.status == 0) {
     o.finish = end.finish_or_code;
-    if (end.reason == stop_reason::refused) o.refusal = why;
-    const bool limit = end.reason != stop_reason::final && end.reason != stop_reason::caller_tools;
+    if (end.reason == stored::stop_reason::refused) o.refusal = why;
+    const bool limit = end.reason != stored::stop_reason::final && end.reason != stored::stop_reason::caller_tools;
     if (limit && !answered && o.refusal.empty()) {
       o.text = why;
       if (o.finish == "stop") o.finish = "length";
     }
     return o;
   }
-  request_fault f{end.status, redactor::redact(why), "", std::string(end.finish_or_code)};
+  request_fault f{end.status, redact::redactor::redact(why), "", std::string(end.finish_or_code)};
   if (f.message.empty()) f.message = "The run ended without an answer (" + f.code + ").";
   // A repeated request would run the tools again.
   f.final = ran_tools;
-  if (end.reason == stop_reason::provider_error) {
+  if (end.reason == stored::stop_reason::provider_error) {
     // The daemon has already retried as often as configured; retries of the client would only multiply that.
     f.final = true;
     if (cause.as_string() == to_string(errc::config)) {
@@ -103,19 +105,19 @@ run_outcome outcome_of(const raw_json& run_result, const last_error& e, bool wit
   return o;
 }
 
-bool has_reasoning(const raw_json& run_result) {
-  return find_member(run_result, "messages").text().contains(R"("type":"reasoning")");
+bool has_reasoning(const json::raw_json& run_result) {
+  return json::find_member(run_result, "messages").text().contains(R"("type":"reasoning")");
 }
 
-void take_off_reasoning(std::vector<std::string>& rounds, std::string& thinking, const raw_json& run_result) {
-  const auto messages = find_member(run_result, "messages");
-  for_each_element(messages, [&](const raw_json& m) {
+void take_off_reasoning(std::vector<std::string>& rounds, std::string& thinking, const json::raw_json& run_result) {
+  const auto messages = json::find_member(run_result, "messages");
+  json::for_each_element(messages, [&](const json::raw_json& m) {
     std::string text, reasoning;
-    if (member_text(m, "role") == "assistant")
-      for_each_element(find_member(m, "content"), [&](const raw_json& part) {
-        const auto type = member_text(part, "type");
-        if (type == "text") text += member_text(part, "text");
-        if (type == "reasoning") reasoning += member_text(part, "text");
+    if (json::member_text(m, "role") == "assistant")
+      json::for_each_element(json::find_member(m, "content"), [&](const json::raw_json& part) {
+        const auto type = json::member_text(part, "type");
+        if (type == "text") text += json::member_text(part, "text");
+        if (type == "reasoning") reasoning += json::member_text(part, "text");
         return true;
       });
     const auto kept = trimmed(text), thought = trimmed(reasoning);
@@ -162,7 +164,7 @@ request_fault fault_of(const error& e) {
     case errc::internal:
       break;
   }
-  return {status, redactor::redact(e.message), "", std::string(to_string(e.code)), e.code == errc::config};
+  return {status, redact::redactor::redact(e.message), "", std::string(to_string(e.code)), e.code == errc::config};
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::dialects

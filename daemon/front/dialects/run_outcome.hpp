@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::dialects {
 
 /// Outcome of a run. The table from stop reason to the words of each dialect is in docs/protocol.md.
 struct run_outcome {
@@ -31,12 +31,12 @@ struct last_error {
   std::int64_t retry_after_ms = 0;  ///< 0: none
 };
 /// Returns the outcome of a run. `with_text` is false if the text was sent already.
-run_outcome outcome_of(const raw_json& run_result, const last_error& e, bool with_text = true);
+run_outcome outcome_of(const json::raw_json& run_result, const last_error& e, bool with_text = true);
 /// Returns true if any of the run's messages has reasoning.
-bool has_reasoning(const raw_json& run_result);
+bool has_reasoning(const json::raw_json& run_result);
 /// Moves text that later proved to be reasoning (late closing mark) from `rounds` to `thinking`.
-void take_off_reasoning(std::vector<std::string>& rounds, std::string& thinking, const raw_json& run_result);
+void take_off_reasoning(std::vector<std::string>& rounds, std::string& thinking, const json::raw_json& run_result);
 /// Returns the fault for a start that was refused.
 request_fault fault_of(const error& e);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::dialects

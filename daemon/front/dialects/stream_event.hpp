@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::dialects {
 
 /// Writes an event to the end of `out`, which must outlive it. The object is open until the destructor closes it. The
 /// name stands in front too, since official clients ignore events without it.
@@ -22,10 +22,10 @@ class stream_event {
   stream_event(const stream_event&) = delete;
   stream_event& operator=(const stream_event&) = delete;
 
-  json_writer w;  ///< for the further members
+  json::json_writer w;  ///< for the further members
 
  private:
   std::string& out_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::dialects

@@ -4,9 +4,10 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::routes {
 
-exchange::exchange(door_context& door, outlet& out, request r) : door_(&door), out_(&out), request_(std::move(r)) {}
+exchange::exchange(front::door_context& door, outlet& out, request r)
+    : door_(&door), out_(&out), request_(std::move(r)) {}
 
 void exchange::keep(std::shared_ptr<work> w) {
   if (open()) work_ = std::move(w);
@@ -19,7 +20,7 @@ exchange::outlet* exchange::close() {
   return std::exchange(out_, nullptr);
 }
 
-void exchange::reply(http::server_answer a, bool fault) {
+void exchange::reply(http::servers::server_answer a, bool fault) {
   if (!open() || begun_) return;
   const auto self = shared_from_this();
   const auto ended = std::exchange(work_, nullptr);
@@ -58,4 +59,4 @@ void exchange::leave() {
   if (const auto w = std::exchange(work_, nullptr)) w->on_left();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::routes

@@ -12,9 +12,11 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
-
+namespace mcpbx::daemon::front {
 struct door_context;
+}  // namespace mcpbx::daemon::front
+
+namespace mcpbx::daemon::routes {
 
 /// A request that waits for its answer. The caller keeps it until the answer is complete or the caller has left; others
 /// may keep it longer and call any function but door() at any time. A late call (a second answer, a part of an ended
@@ -27,7 +29,7 @@ class exchange final : public std::enable_shared_from_this<exchange> {
    public:
     /// Sends the whole answer. The request is done and the outlet drops the exchange. `fault`: counts as a faulty
     /// request.
-    virtual void answer(http::server_answer a, bool fault) = 0;
+    virtual void answer(http::servers::server_answer a, bool fault) = 0;
     virtual void begin(int status, std::vector<http::header> headers) = 0;
     virtual void send(std::string_view part) = 0;
     /// Sends a part that no other one follows soon, and need not report that it has left.
@@ -54,7 +56,7 @@ class exchange final : public std::enable_shared_from_this<exchange> {
   };
 
   struct request {
-    http::request_head head;
+    http::servers::request_head head;
     shared_bytes body;
     std::string parameter;  ///< parameter of the path, percent escapes decoded; "" without one
     std::string principal;  ///< identity for which runs are recorded
@@ -63,11 +65,11 @@ class exchange final : public std::enable_shared_from_this<exchange> {
   };
 
   /// `door` and `out` must live until the answer is complete or leave() was called.
-  exchange(door_context& door, outlet& out, request r);
+  exchange(front::door_context& door, outlet& out, request r);
 
   // Functions for the handler and its work.
 
-  const http::request_head& head() const noexcept { return request_.head; }
+  const http::servers::request_head& head() const noexcept { return request_.head; }
   const std::string& parameter() const noexcept { return request_.parameter; }
   const std::string& principal() const noexcept { return request_.principal; }
   pid_t pid() const noexcept { return request_.pid; }
@@ -77,15 +79,15 @@ class exchange final : public std::enable_shared_from_this<exchange> {
   /// Returns true while the answer is incomplete and the caller is connected.
   bool open() const noexcept { return out_ != nullptr; }
   /// Returns the door; only while open(), since it may be destroyed afterwards.
-  door_context& door() const noexcept { return *door_; }
+  front::door_context& door() const noexcept { return *door_; }
 
   /// Keeps `w` and reports drained bytes and the caller's leaving to it, while open(). One at a time. The work may hold
   /// the exchange: it is released with the last byte of the answer, or after on_left().
   void keep(std::shared_ptr<work> w);
   /// Answers with a whole body.
-  void answer(http::server_answer a) { reply(std::move(a), false); }
+  void answer(http::servers::server_answer a) { reply(std::move(a), false); }
   /// Answers a wrong request and counts it as a fault.
-  void refuse(http::server_answer a) { reply(std::move(a), true); }
+  void refuse(http::servers::server_answer a) { reply(std::move(a), true); }
   /// Begins an answer whose body is sent in parts.
   void begin(int status, std::vector<http::header> headers);
   void send(std::string_view part);
@@ -104,14 +106,14 @@ class exchange final : public std::enable_shared_from_this<exchange> {
   void leave();
 
  private:
-  void reply(http::server_answer a, bool fault);
+  void reply(http::servers::server_answer a, bool fault);
   outlet* close();
 
-  door_context* door_;
+  front::door_context* door_;
   outlet* out_;  // null once the answer is complete or the caller has left
   request request_;
   std::shared_ptr<work> work_;
   bool begun_ = false;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::routes

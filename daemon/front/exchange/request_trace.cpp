@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::routes {
 
-trace_context trace_of(const std::vector<http::header>& headers) {
+trace::trace_context trace_of(const std::vector<http::header>& headers) {
   std::string_view parent;
   std::vector<std::string_view> states;
   std::size_t parents = 0;
@@ -18,7 +18,7 @@ trace_context trace_of(const std::vector<http::header>& headers) {
     }
   }
   if (parents != 1) return {};
-  return read_trace(parent, states);
+  return trace::read_trace(parent, states);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::routes

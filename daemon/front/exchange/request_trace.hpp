@@ -5,10 +5,10 @@
 
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::routes {
 
 /// Returns the trace of the header fields `traceparent` and `tracestate`. Two fields `traceparent` count as none; those
 /// of `tracestate` are joined in their order (section 3.3.1.1).
-trace_context trace_of(const std::vector<http::header>& headers);
+trace::trace_context trace_of(const std::vector<http::header>& headers);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::routes

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::routes {
 
 found_route find_route(std::span<const route> table, std::string_view method, std::string_view path) {
   found_route found;
@@ -19,4 +19,4 @@ found_route find_route(std::span<const route> table, std::string_view method, st
   return found;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::routes

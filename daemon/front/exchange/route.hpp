@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::routes {
 
 class exchange;
 
@@ -85,4 +85,4 @@ constexpr bool is_sound(std::span<const route> table) {
   return true;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::routes

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::http_door {
 namespace {
 
 constexpr std::size_t large_outbox = 4u << 20;
@@ -40,10 +40,10 @@ std::string listed(const std::vector<std::string>& names) {
 
 // Returns a path for a sentence: cut, and without invisible characters.
 std::string shown(std::string_view path) {
-  return printable(cut_utf8(path, 200));
+  return redact::printable(cut_utf8(path, 200));
 }
 
-request_fault nothing_at(std::string_view path) {
+dialects::request_fault nothing_at(std::string_view path) {
   std::vector<std::string> served;
   for (const auto& r : http_routes())
     if (!r.has_parameter()) served.push_back(std::string(r.method) + " " + std::string(r.path));
@@ -53,31 +53,32 @@ request_fault nothing_at(std::string_view path) {
 }
 
 /// Returns the answer to a refused request, in the form of its path.
-http::server_answer in_form(fault_form form, request_fault f, std::vector<http::header> headers = {}) {
-  if (form == fault_form::openai) return error_answer(f, std::move(headers));
-  if (form == fault_form::anthropic) return messages_error_answer(f, std::move(headers));
-  auto a = refusal_answer(mcp_refusal::invalid_request(f.status, std::move(f.message)));
+http::servers::server_answer in_form(routes::fault_form form, dialects::request_fault f,
+                                     std::vector<http::header> headers = {}) {
+  if (form == routes::fault_form::openai) return dialects::error_answer(f, std::move(headers));
+  if (form == routes::fault_form::anthropic) return messages::messages_error_answer(f, std::move(headers));
+  auto a = mcp_door::refusal_answer(mcp_door::mcp_refusal::invalid_request(f.status, std::move(f.message)));
   a.headers.insert(a.headers.end(), headers.begin(), headers.end());
   return a;
 }
 
 // Returns true if a body follows the head.
-bool announces_body(const http::request_head& head) {
+bool announces_body(const http::servers::request_head& head) {
   const auto length = trimmed(http::find_header(head.headers, "content-length"));
   return length.find_first_not_of('0') != std::string_view::npos ||
          !http::find_header(head.headers, "transfer-encoding").empty();
 }
 
-http::server_limits limits_of(const door_context& door) {
-  http::server_limits l;
+http::servers::server_limits limits_of(const front::door_context& door) {
+  http::servers::server_limits l;
   l.size.body = door.settings.framing.max_message_bytes;
   return l;
 }
 
 }  // namespace
 
-http_caller::http_caller(door_context& door, int fd, const http_rules& rules, std::string who, std::string principal,
-                         pid_t pid, identity_question identify)
+http_caller::http_caller(front::door_context& door, int fd, const front::http_rules& rules, std::string who,
+                         std::string principal, pid_t pid, identity_question identify)
     : door_(door),
       rules_(rules),
       who_(std::move(who)),
@@ -109,21 +110,21 @@ void http_caller::close(std::string_view why) {
   if (door_.on_gone) door_.on_gone(*this);
 }
 
-void http_caller::count_into(door_counters& counters) const {
+void http_caller::count_into(front::door_counters& counters) const {
   counters.requests += requests_;
   counters.faults += faults_;
 }
 
-std::optional<http::server_answer> http_caller::on_head(const http::request_head& head) {
-  const auto refuse = [&](request_fault f, std::vector<http::header> headers = {}) {
+std::optional<http::servers::server_answer> http_caller::on_head(const http::servers::request_head& head) {
+  const auto refuse = [&](dialects::request_fault f, std::vector<http::header> headers = {}) {
     ++faults_;
     return in_form(form_, std::move(f), std::move(headers));
   };
   const auto path = path_of(head.target);
-  const auto found = find_route(http_routes(), head.method, path);
+  const auto found = routes::find_route(http_routes(), head.method, path);
   form_ = found.faults;
   const bool without_token = found.row != nullptr && found.row->without_token;
-  if (auto refused = check_access(head, rules_, without_token)) {
+  if (auto refused = front::check_access(head, rules_, without_token)) {
     log::info(who_ + ": refused: " + refused->message);
     if (refused->status != 401) return refuse({refused->status, std::move(refused->message), "", "forbidden"});
     return refuse({401, std::move(refused->message), "", "invalid_api_key"}, {{"WWW-Authenticate", "Bearer"}});
@@ -142,7 +143,7 @@ std::optional<http::server_answer> http_caller::on_head(const http::request_head
                    "method_not_allowed"},
                   {{"Allow", std::move(allowed)}});
   }
-  if (found.row->body == body_kind::json && !is_json(http::find_header(head.headers, "content-type")))
+  if (found.row->body == routes::body_kind::json && !is_json(http::find_header(head.headers, "content-type")))
     return refuse(
         {415, "The body must be JSON: send \"Content-Type: application/json\".", "", "unsupported_media_type"});
   if (door_.refuses_calls && !found.row->while_stopping)
@@ -150,7 +151,7 @@ std::optional<http::server_answer> http_caller::on_head(const http::request_head
   return std::nullopt;
 }
 
-void http_caller::on_request(http::request_head head, shared_bytes body) {
+void http_caller::on_request(http::servers::request_head head, shared_bytes body) {
   ++requests_;
   asked_ = true;
   if (!identify_) return serve(std::move(head), std::move(body));
@@ -170,30 +171,31 @@ void http_caller::on_request(http::request_head head, shared_bytes body) {
       self->line_.answer_last(in_form(self->form_, {403, why.message, "", "forbidden"}));
       return self->ended();
     }
-    if (!server->empty()) self->principal_ = principal_of_server(*server);
+    if (!server->empty()) self->principal_ = stored::principal_of_server(*server);
     self->identify_ = nullptr;  // identified once: a connection keeps its owner
     self->serve(std::move(head), std::move(body));
   });
 }
 
-void http_caller::serve(http::request_head head, shared_bytes body) {
-  const auto found = find_route(http_routes(), head.method, path_of(head.target));
+void http_caller::serve(http::servers::request_head head, shared_bytes body) {
+  const auto found = routes::find_route(http_routes(), head.method, path_of(head.target));
   auto parameter = percent_decoded(found.parameter);
-  exchange::outlet& out = *this;
+  routes::exchange::outlet& out = *this;
   // Holds the exchange, because the handler may close the caller, which resets going_.
-  const auto x = going_ = std::make_shared<exchange>(
+  const auto x = going_ = std::make_shared<routes::exchange>(
       door_, out,
-      exchange::request{std::move(head), std::move(body), std::move(parameter), principal_, pid_, rules_.on_port});
+      routes::exchange::request{std::move(head), std::move(body), std::move(parameter), principal_, pid_,
+                                rules_.on_port});
   found.row->handle(x);  // set, since on_head() refuses requests without a route
 }
 
-http::server_answer http_caller::on_fault(int status, std::string_view what) {
+http::servers::server_answer http_caller::on_fault(int status, std::string_view what) {
   ++faults_;
-  log::info(who_ + ": a request could not be read: " + printable(what));
+  log::info(who_ + ": a request could not be read: " + redact::printable(what));
   return in_form(form_, {status, "The request could not be read: " + std::string(what) + ".", "", "bad_request"});
 }
 
-void http_caller::answer(http::server_answer a, bool fault) {
+void http_caller::answer(http::servers::server_answer a, bool fault) {
   if (fault) ++faults_;
   line_.answer(std::move(a));
   ended();
@@ -224,4 +226,4 @@ void http_caller::on_left(const std::string& why) {
   close(why);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::http_door

@@ -10,37 +10,38 @@
 #include "daemon/front/models/models_handler.hpp"
 #include "daemon/front/responses/responses_handler.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::http_door {
 namespace {
 
-constexpr route table[] = {
-    {"POST", "/v1/chat/completions", handle_completion, body_kind::json},
-    {"POST", "/v1/messages", handle_message, body_kind::json, fault_form::anthropic},
-    {"POST", "/v1/messages/count_tokens", handle_count_tokens, body_kind::any, fault_form::anthropic},
-    {"POST", "/v1/responses", handle_response, body_kind::json},
-    {"GET", "/v1/models", handle_model_list},
-    {"GET", "/v1/models/{id}", handle_model},
-    {"POST", "/api/chat", handle_api_chat, body_kind::json},
-    {"GET", "/api/status", handle_api_status},
-    {"GET", "/api/servers", handle_api_servers},
-    {"GET", "/api/tools", handle_api_tools},
-    {"GET", "/api/sessions", handle_api_sessions},
-    {"GET", "/api/sessions/{id}", handle_api_session},
-    {"GET", "/api/openapi.json", handle_api_description},
-    {"GET", "/livez", handle_alive, body_kind::any, fault_form::openai, true, true},
-    {"GET", "/healthz", handle_alive, body_kind::any, fault_form::openai, true, true},
-    {"GET", "/readyz", handle_ready, body_kind::any, fault_form::openai, true, true},
-    {"GET", "/metrics", handle_metrics},
-    {"POST", "/mcp", handle_mcp_post, body_kind::json, fault_form::json_rpc, true},
-    {"GET", "/mcp", handle_mcp_get, body_kind::any, fault_form::json_rpc},
-    {"DELETE", "/mcp", handle_mcp_delete, body_kind::any, fault_form::json_rpc, true},
+constexpr routes::route table[] = {
+    {"POST", "/v1/chat/completions", completions::handle_completion, routes::body_kind::json},
+    {"POST", "/v1/messages", messages::handle_message, routes::body_kind::json, routes::fault_form::anthropic},
+    {"POST", "/v1/messages/count_tokens", messages::handle_count_tokens, routes::body_kind::any,
+     routes::fault_form::anthropic},
+    {"POST", "/v1/responses", responses::handle_response, routes::body_kind::json},
+    {"GET", "/v1/models", model_routes::handle_model_list},
+    {"GET", "/v1/models/{id}", model_routes::handle_model},
+    {"POST", "/api/chat", api_door::handle_api_chat, routes::body_kind::json},
+    {"GET", "/api/status", api_door::handle_api_status},
+    {"GET", "/api/servers", api_door::handle_api_servers},
+    {"GET", "/api/tools", api_door::handle_api_tools},
+    {"GET", "/api/sessions", api_door::handle_api_sessions},
+    {"GET", "/api/sessions/{id}", api_door::handle_api_session},
+    {"GET", "/api/openapi.json", api_door::handle_api_description},
+    {"GET", "/livez", api_door::handle_alive, routes::body_kind::any, routes::fault_form::openai, true, true},
+    {"GET", "/healthz", api_door::handle_alive, routes::body_kind::any, routes::fault_form::openai, true, true},
+    {"GET", "/readyz", api_door::handle_ready, routes::body_kind::any, routes::fault_form::openai, true, true},
+    {"GET", "/metrics", api_door::handle_metrics},
+    {"POST", "/mcp", mcp_door::handle_mcp_post, routes::body_kind::json, routes::fault_form::json_rpc, true},
+    {"GET", "/mcp", mcp_door::handle_mcp_get, routes::body_kind::any, routes::fault_form::json_rpc},
+    {"DELETE", "/mcp", mcp_door::handle_mcp_delete, routes::body_kind::any, routes::fault_form::json_rpc, true},
 };
-static_assert(is_sound(table));
+static_assert(routes::is_sound(table));
 
 }  // namespace
 
-std::span<const route> http_routes() {
+std::span<const routes::route> http_routes() {
   return table;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::http_door

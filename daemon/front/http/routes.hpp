@@ -4,8 +4,8 @@
 
 #include <span>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::http_door {
 
-std::span<const route> http_routes();
+std::span<const routes::route> http_routes();
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::http_door

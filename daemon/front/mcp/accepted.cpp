@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::mcp_door {
 namespace {
 
 /// Calls `f` for each part of `text` between separators, without blanks around it, until it returns true.
@@ -53,4 +53,4 @@ bool prefers_stream(const std::vector<http::header>& headers) {
   return stream;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::mcp_door

@@ -12,7 +12,7 @@
 #include <charconv>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::mcp_door {
 namespace {
 
 constexpr std::string_view json_type = "application/json", event_type = "text/event-stream";
@@ -22,10 +22,10 @@ constexpr std::size_t longest_scratch = std::size_t{256} << 10;
 
 }  // namespace
 
-answer_stream::answer_stream(door_context& door, owner& told, options o)
+answer_stream::answer_stream(front::door_context& door, owner& told, options o)
     : door_(door), owner_(&told), options_(o), next_event_(o.first_event), changed_(door.time.now()) {}
 
-void answer_stream::serve(const std::shared_ptr<exchange>& x, std::vector<http::header> headers) {
+void answer_stream::serve(const std::shared_ptr<routes::exchange>& x, std::vector<http::header> headers) {
   x_ = x;
   headers_ = std::move(headers);
   x->keep(shared_from_this());
@@ -38,20 +38,20 @@ void answer_stream::on_waited() {
 }
 
 void answer_stream::hold() {
-  mcp::transport& to = *this;
-  outgoing_queue::owner& told = *this;
-  if (!out_) out_ = std::make_unique<outgoing_queue>(door_.settings.outbox, door_.time, to, told);
+  mcp::transports::transport& to = *this;
+  front::outgoing_queue::owner& told = *this;
+  if (!out_) out_ = std::make_unique<front::outgoing_queue>(door_.settings.outbox, door_.time, to, told);
   if (phase_ == phase::undecided) phase_ = phase::streaming;
 }
 
-void answer_stream::stream_to(const std::shared_ptr<exchange>& x) {
+void answer_stream::stream_to(const std::shared_ptr<routes::exchange>& x) {
   const auto self = shared_from_this();
   open_on(x);
   prime();
   out_->flush();
 }
 
-void answer_stream::resume(const std::shared_ptr<exchange>& x, std::uint64_t after) {
+void answer_stream::resume(const std::shared_ptr<routes::exchange>& x, std::uint64_t after) {
   const auto self = shared_from_this();
   open_on(x);
   for (const auto& e : kept_)
@@ -78,7 +78,7 @@ void answer_stream::prime() {
            "\nretry: " + std::to_string(retry_ms) + "\ndata: \n\n");
 }
 
-void answer_stream::open_on(const std::shared_ptr<exchange>& x) {
+void answer_stream::open_on(const std::shared_ptr<routes::exchange>& x) {
   // The earlier connection may have its next request ready, which may be about this stream, so it ends a turn later.
   if (auto earlier = std::exchange(x_, x)) {
     earlier->keep(nullptr);
@@ -95,11 +95,11 @@ void answer_stream::open_on(const std::shared_ptr<exchange>& x) {
   x->begin(200, std::move(headers));
 }
 
-void answer_stream::respond(const segments& text, int status) {
+void answer_stream::respond(const json::segments& text, int status) {
   const auto self = shared_from_this();
   if (phase_ == phase::over) return;
   if (phase_ == phase::streaming || (status == 200 && x_ && prefers_stream(x_->head().headers) && begin())) {
-    out_->push(text, mcp::outgoing::response());
+    out_->push(text, mcp::rpc::outgoing::response());
     return door_.watch_bytes();
   }
   complete();
@@ -116,24 +116,24 @@ void answer_stream::respond_nothing() {
   end();
 }
 
-void answer_stream::push(const segments& text, mcp::outgoing what) {
+void answer_stream::push(const json::segments& text, mcp::rpc::outgoing what) {
   const auto self = shared_from_this();
   if (!begin()) return;
   out_->push(text, what);
   door_.watch_bytes();
 }
 
-void answer_stream::push_progress(std::uint64_t request, const segments& text) {
+void answer_stream::push_progress(std::uint64_t request, const json::segments& text) {
   const auto self = shared_from_this();
   if (begin()) out_->push_progress(request, text);
 }
 
-void answer_stream::push_merged(std::string key, const segments& text) {
+void answer_stream::push_merged(std::string key, const json::segments& text) {
   const auto self = shared_from_this();
   if (begin()) out_->push_merged(std::move(key), text);
 }
 
-void answer_stream::push_droppable(const segments& text) {
+void answer_stream::push_droppable(const json::segments& text) {
   const auto self = shared_from_this();
   if (!begin()) return;
   // Without a connection nobody reads; only messages that must reach the caller may then enter the queue.
@@ -167,12 +167,12 @@ void answer_stream::on_left() {
   if (phase_ != phase::over && owner_) owner_->on_lost(*this);
 }
 
-void answer_stream::send(const segments& text, mcp::outgoing what) {
+void answer_stream::send(const json::segments& text, mcp::rpc::outgoing what) {
   const auto event = next_event_++;
   changed_ = door_.time.now();
   if (options_.resumable) keep(event, text);
   if (x_) write(event, text);
-  if (what.type != mcp::outgoing::kind::response) return;
+  if (what.type != mcp::rpc::outgoing::kind::response) return;
   complete();
   // The queue calls this from inside, so it must not be destroyed here; the connection may.
   if (const auto x = std::exchange(x_, nullptr)) x->finish();
@@ -183,7 +183,7 @@ std::size_t answer_stream::unsent() const noexcept {
   return x_ ? x_->unsent() : door_.settings.outbox.feed_below;
 }
 
-void answer_stream::write(std::uint64_t event, const segments& text) {
+void answer_stream::write(std::uint64_t event, const json::segments& text) {
   // All streams of a thread make their events in the same memory.
   thread_local std::string out;
   out.clear();
@@ -206,7 +206,7 @@ void answer_stream::write(std::uint64_t event, const segments& text) {
   if (out.capacity() > longest_scratch) std::string().swap(out);  // swaps, because an assignment keeps the memory
 }
 
-void answer_stream::keep(std::uint64_t event, const segments& text) {
+void answer_stream::keep(std::uint64_t event, const json::segments& text) {
   kept_.push_back({event, text});
   kept_bytes_ += text.size();
   while (!kept_.empty() && (kept_.size() > most_kept || kept_bytes_ > bytes_kept)) {
@@ -227,7 +227,7 @@ void answer_stream::complete() {
 }
 
 void answer_stream::ask_flush() {
-  const std::shared_ptr<news_round::outlet> self(shared_from_this(), this);
+  const std::shared_ptr<front::news_round::outlet> self(shared_from_this(), this);
   if (door_.news.take(self)) return;
   boost::asio::post(door_.executor, [weak = weak_from_this()] {
     if (const auto kept = weak.lock()) kept->on_drained();
@@ -255,4 +255,4 @@ void answer_stream::on_stuck(const std::string& why) {
   if (owner_) owner_->on_lost(*this);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::mcp_door

@@ -18,14 +18,14 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::mcp_door {
 
 class answer_stream final : public std::enable_shared_from_this<answer_stream>,
-                            public exchange::work,
-                            private mcp::transport,
+                            public routes::exchange::work,
+                            private mcp::transports::transport,
                             private patience::waiter,
-                            private outgoing_queue::owner,
-                            private news_round::outlet {
+                            private front::outgoing_queue::owner,
+                            private front::news_round::outlet {
  public:
   class owner {
    public:
@@ -44,7 +44,7 @@ class answer_stream final : public std::enable_shared_from_this<answer_stream>,
     std::uint64_t first_event = 1;
     /// Waits until a request without an answer gets the beginning of a stream; null: it never does. Must outlive the
     /// call of serve().
-    daemon::patience* patience = nullptr;
+    patience* patience = nullptr;
   };
   /// Most events, and bytes of them, that are kept of one stream; a last event up to `largest_kept` is kept alone.
   static constexpr std::size_t most_kept = 256, bytes_kept = std::size_t{1} << 20, largest_kept = std::size_t{4} << 20;
@@ -54,28 +54,28 @@ class answer_stream final : public std::enable_shared_from_this<answer_stream>,
   static constexpr int retry_ms = 1'000;
 
   /// `door` must outlive the stream; `told` too, or disown() must be called before.
-  answer_stream(door_context& door, owner& told, options o);
+  answer_stream(front::door_context& door, owner& told, options o);
 
   /// Takes the request to answer. Headers are added to the answer, be it JSON or a stream.
-  void serve(const std::shared_ptr<exchange>& x, std::vector<http::header> headers = {});
+  void serve(const std::shared_ptr<routes::exchange>& x, std::vector<http::header> headers = {});
   /// Begins a stream that has no connection yet.
   void hold();
   /// Goes on with the stream on `x`, instead of the connection that it may have now.
-  void stream_to(const std::shared_ptr<exchange>& x);
+  void stream_to(const std::shared_ptr<routes::exchange>& x);
   /// Does the same and sends the events behind number `after` once more.
-  void resume(const std::shared_ptr<exchange>& x, std::uint64_t after);
+  void resume(const std::shared_ptr<routes::exchange>& x, std::uint64_t after);
   /// Drops the headers that serve() was given.
   void drop_headers() { headers_.clear(); }
 
   /// Answers. `status` is that of an answer without a stream.
-  void respond(const segments& text, int status);
+  void respond(const json::segments& text, int status);
   /// Ends the answer without a response: the request was cancelled.
   void respond_nothing();
-  void push(const segments& text, mcp::outgoing what);
-  void push_progress(std::uint64_t request, const segments& text);
-  void push_merged(std::string key, const segments& text);
+  void push(const json::segments& text, mcp::rpc::outgoing what);
+  void push_progress(std::uint64_t request, const json::segments& text);
+  void push_merged(std::string key, const json::segments& text);
   /// Sends a notification that may be lost while the caller reads slowly.
-  void push_droppable(const segments& text);
+  void push_droppable(const json::segments& text);
   /// Ends the connection. Nothing follows on this stream.
   void end();
   /// Forgets the owner.
@@ -105,12 +105,12 @@ class answer_stream final : public std::enable_shared_from_this<answer_stream>,
   enum class phase : std::uint8_t { undecided, streaming, over };
   struct kept_event {
     std::uint64_t number = 0;
-    segments text;
+    json::segments text;
   };
 
   // Implements transport, for the queue.
-  void start(mcp::transport_events&) override {}
-  void send(const segments& text, mcp::outgoing what) override;
+  void start(mcp::transports::transport_events&) override {}
+  void send(const json::segments& text, mcp::rpc::outgoing what) override;
   std::size_t unsent() const noexcept override;
   void pause_reading(bool) override {}
   void finish_sending() override {}
@@ -126,18 +126,18 @@ class answer_stream final : public std::enable_shared_from_this<answer_stream>,
 
   bool begin();
   void prime();
-  void open_on(const std::shared_ptr<exchange>& x);
-  void write(std::uint64_t event, const segments& text);
-  void keep(std::uint64_t event, const segments& text);
+  void open_on(const std::shared_ptr<routes::exchange>& x);
+  void write(std::uint64_t event, const json::segments& text);
+  void keep(std::uint64_t event, const json::segments& text);
   void complete();
 
-  door_context& door_;
+  front::door_context& door_;
   owner* owner_;
   const options options_;
   phase phase_ = phase::undecided;
-  std::shared_ptr<exchange> x_;  // null: no connection now
+  std::shared_ptr<routes::exchange> x_;  // null: no connection now
   std::vector<http::header> headers_;
-  std::unique_ptr<outgoing_queue> out_;  // null before the stream has begun
+  std::unique_ptr<front::outgoing_queue> out_;  // null before the stream has begun
   small_queue<kept_event> kept_;
   std::size_t kept_bytes_ = 0;
   bool delivers_ = false;  // one event leaves, and no other one follows soon
@@ -145,4 +145,4 @@ class answer_stream final : public std::enable_shared_from_this<answer_stream>,
   time_point changed_;  // of the last event, or of the connection
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::mcp_door

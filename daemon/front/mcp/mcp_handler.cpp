@@ -18,19 +18,19 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::mcp_door {
 namespace {
 
 constexpr std::string_view session_header = "mcp-session-id", last_event_header = "last-event-id";
 
-void refuse(exchange& x, const mcp_refusal& r, std::vector<http::header> headers = {}) {
+void refuse(routes::exchange& x, const mcp_refusal& r, std::vector<http::header> headers = {}) {
   auto answer = refusal_answer(r);
   for (auto& h : headers) answer.headers.push_back(std::move(h));
   x.refuse(std::move(answer));
 }
 
-void refuse_for(exchange& x, const error& why, const mcp::rpc_id& id = {}) {
-  refuse(x, {503, mcp::to_rpc_error(why), id}, {{"Retry-After", "1"}});
+void refuse_for(routes::exchange& x, const error& why, const mcp::rpc::rpc_id& id = {}) {
+  refuse(x, {503, mcp::server::to_rpc_error(why), id}, {{"Retry-After", "1"}});
 }
 
 /// Returns the value of a parameter of the query, decoded; "" without one.
@@ -47,7 +47,7 @@ std::string query_value(std::string_view target, std::string_view name) {
 }
 
 /// Returns the caller; nothing after a refusal, because there is no such profile.
-std::optional<mcp_identity> identity_of(exchange& x) {
+std::optional<mcp_identity> identity_of(routes::exchange& x) {
   mcp_identity who{x.principal(), query_value(x.head().target, "profile")};
   if (who.profile.empty()) return who;
   if (const auto known = x.door().settings.chat()->base("", who.profile); !known) {
@@ -58,7 +58,7 @@ std::optional<mcp_identity> identity_of(exchange& x) {
 }
 
 /// Returns the session that the header names; null after a refusal.
-std::shared_ptr<mcp_session> session_of(exchange& x, const mcp_identity& who, const mcp::rpc_id& id = {}) {
+std::shared_ptr<mcp_session> session_of(routes::exchange& x, const mcp_identity& who, const mcp::rpc::rpc_id& id = {}) {
   const auto name = trimmed(http::find_header(x.head().headers, session_header));
   if (name.empty()) {
     auto r = mcp_refusal::invalid_request(
@@ -75,16 +75,16 @@ std::shared_ptr<mcp_session> session_of(exchange& x, const mcp_identity& who, co
   return nullptr;
 }
 
-void answer_modern(const std::shared_ptr<exchange>& x, const mcp_identity& who, posted_message&& posted) {
-  mcp::message& m = posted.m;
+void answer_modern(const std::shared_ptr<routes::exchange>& x, const mcp_identity& who, posted_message&& posted) {
+  mcp::rpc::message& m = posted.m;
   // This revision has no notification for a server over HTTP; unknown ones mean nothing.
-  if (m.type == mcp::message::kind::notification) return x->answer({202, {}, {}});
+  if (m.type == mcp::rpc::message::kind::notification) return x->answer({202, {}, {}});
   auto& door = x->door();
   bool known = true;
   const auto definition = [&](std::string_view tool) {
     const auto found = door.tools_for(who.profile)->find(tool);
     known = found != nullptr;
-    return found ? found->definition : raw_json();
+    return found ? found->definition : json::raw_json();
   };
   if (auto wrong = check_modern_headers(x->head().headers, m, posted.revision, definition))
     return refuse(*x, {400, std::move(*wrong), m.id});
@@ -97,16 +97,16 @@ void answer_modern(const std::shared_ptr<exchange>& x, const mcp_identity& who, 
   // The call waits for servers that are starting: its tool may come.
   single_request::late_check check;
   if (!known)
-    check = [headers = x->head().headers, m, revision = posted.revision](const raw_json& came) {
+    check = [headers = x->head().headers, m, revision = posted.revision](const json::raw_json& came) {
       return check_modern_headers(headers, m, revision, [&](std::string_view) { return came; });
     };
   door.mcp->make_request(who, x->pid())->start(x, std::move(m), std::move(place), std::move(check));
 }
 
-void answer_legacy(const std::shared_ptr<exchange>& x, const mcp_identity& who, mcp::message&& m) {
+void answer_legacy(const std::shared_ptr<routes::exchange>& x, const mcp_identity& who, mcp::rpc::message&& m) {
   auto& room = *x->door().mcp;
   std::shared_ptr<mcp_session> session;
-  const bool begins = m.type == mcp::message::kind::request && m.method() == "initialize" &&
+  const bool begins = m.type == mcp::rpc::message::kind::request && m.method() == "initialize" &&
                       http::find_header(x->head().headers, session_header).empty();
   if (begins) {
     auto made = room.make_session(who, x->pid());
@@ -122,7 +122,7 @@ void answer_legacy(const std::shared_ptr<exchange>& x, const mcp_identity& who, 
 }
 
 /// Returns false after a refusal: the header names no revision with sessions.
-bool names_session_revision(exchange& x, std::string_view allowed) {
+bool names_session_revision(routes::exchange& x, std::string_view allowed) {
   switch (revision_in(x.head())) {
     case named_revision::none:
     case named_revision::legacy:
@@ -143,7 +143,7 @@ bool names_session_revision(exchange& x, std::string_view allowed) {
 
 }  // namespace
 
-void handle_mcp_post(const std::shared_ptr<exchange>& x) {
+void handle_mcp_post(const std::shared_ptr<routes::exchange>& x) {
   const auto& headers = x->head().headers;
   if (!accepts(headers, "application/json") || !accepts(headers, "text/event-stream"))
     return refuse(*x, mcp_refusal::invalid_request(
@@ -156,7 +156,7 @@ void handle_mcp_post(const std::shared_ptr<exchange>& x) {
   answer_legacy(x, *who, std::move(posted->m));
 }
 
-void handle_mcp_get(const std::shared_ptr<exchange>& x) {
+void handle_mcp_get(const std::shared_ptr<routes::exchange>& x) {
   if (!names_session_revision(*x, "POST")) return;
   if (!accepts(x->head().headers, "text/event-stream"))
     return refuse(*x, mcp_refusal::invalid_request(406, "Accept must list text/event-stream for a GET"));
@@ -169,7 +169,7 @@ void handle_mcp_get(const std::shared_ptr<exchange>& x) {
   session->get(x, trimmed(http::find_header(x->head().headers, last_event_header)), std::move(*place));
 }
 
-void handle_mcp_delete(const std::shared_ptr<exchange>& x) {
+void handle_mcp_delete(const std::shared_ptr<routes::exchange>& x) {
   if (!names_session_revision(*x, "POST")) return;
   const auto who = identity_of(*x);
   if (!who) return;
@@ -179,4 +179,4 @@ void handle_mcp_delete(const std::shared_ptr<exchange>& x) {
   x->answer({200, {}, {}});
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::mcp_door

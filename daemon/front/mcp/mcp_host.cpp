@@ -6,44 +6,46 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::mcp_door {
 
-mcp_host::mcp_host(door_context& door, mcp_identity who, pid_t pid, mcp::call_scope_ptr scope)
+mcp_host::mcp_host(front::door_context& door, mcp_identity who, pid_t pid, mcp::clients::call_scope_ptr scope)
     : door_(door),
       who_(std::move(who)),
-      audit_(door.settings.audit ? std::make_shared<caller_audit>(*door.settings.audit, door.time, who_.principal, pid)
-                                 : nullptr),
+      audit_(door.settings.audit
+                 ? std::make_shared<front::caller_audit>(*door.settings.audit, door.time, who_.principal, pid)
+                 : nullptr),
       pid_(pid),
       scope_(std::move(scope)) {}
 
 bool mcp_host::hears_of_others() const {
-  return is_person(who_.principal);
+  return stored::is_person(who_.principal);
 }
 
 result<void> mcp_host::admit_call() const {
-  return daemon::admit_call(door_);
+  return front::admit_call(door_);
 }
 
-result<void> mcp_host::admit_call(const mcp::catalog_entry& tool) const {
-  return daemon::admit_call(door_, who_.principal, tool);
+result<void> mcp_host::admit_call(const mcp::catalogs::catalog_entry& tool) const {
+  return front::admit_call(door_, who_.principal, tool);
 }
 
-result<void> mcp_host::admit_read(const mcp::feature_kind& kind, std::string_view server, std::string_view own) const {
-  return daemon::admit_read(door_, who_.principal, kind, server, own);
+result<void> mcp_host::admit_read(const mcp::protocol::feature_kind& kind, std::string_view server,
+                                  std::string_view own) const {
+  return front::admit_read(door_, who_.principal, kind, server, own);
 }
 
 result<void> mcp_host::admit_extension(std::string_view method) const {
-  return daemon::admit_extension(who_.principal, method);
+  return front::admit_extension(who_.principal, method);
 }
 
-std::shared_ptr<mcp::question_handler> mcp_host::own_answers(const mcp::server_question& q) {
+std::shared_ptr<mcp::clients::question_handler> mcp_host::own_answers(const mcp::clients::server_question& q) {
   auto* const answers = door_.settings.answers;
   if (!answers || !answers->answers(q)) return nullptr;
   if (!own_answers_) own_answers_ = answers->handler_for({.principal = who_.principal, .pid = pid_});
   return own_answers_;
 }
 
-bool mcp_host::lends(const mcp::server_question& q) {
+bool mcp_host::lends(const mcp::clients::server_question& q) {
   return door_.settings.answers && door_.settings.answers->lends(q);
 }
 
@@ -53,4 +55,4 @@ void mcp_host::when_settled(milliseconds at_most, std::function<void()> then) {
   });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::mcp_door

@@ -3,15 +3,15 @@
 
 #include "mcp/json/json_writer.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::mcp_door {
 
-http::server_answer refusal_answer(const mcp_refusal& r) {
+http::servers::server_answer refusal_answer(const mcp_refusal& r) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().member("jsonrpc", "2.0");
   if (!r.id.empty()) w.key("id").token(r.id.token());
   w.member("error", r.error.json()).end_object();
   return {r.status, {{"Content-Type", "application/json"}}, std::move(json)};
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::mcp_door

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::mcp_door {
 namespace {
 
 /// Time between two looks at silent streams and idle sessions.
@@ -40,7 +40,7 @@ struct mcp_room::places {
   std::unordered_map<std::string, std::size_t> by_principal;
 };
 
-mcp_room::mcp_room(door_context& door)
+mcp_room::mcp_room(front::door_context& door)
     : door_(door),
       modern_([&] {
         auto o = door.settings.session;
@@ -67,7 +67,7 @@ result<std::shared_ptr<mcp_session>> mcp_room::make_session(const mcp_identity& 
   const auto own = [&](const auto& one) { return one.second->identity().principal == who.principal; };
   const auto most = most_sessions();
   const auto owned = static_cast<std::size_t>(std::ranges::count_if(sessions_, own));
-  if (is_tool_server(who.principal) && owned >= std::max<std::size_t>(most / 16, 1))
+  if (stored::is_tool_server(who.principal) && owned >= std::max<std::size_t>(most / 16, 1))
     return fail(errc::limit, "the tool server has as many sessions as it may have; end one of them");
   const bool at_share = owned >= share_of(most, 16);
   if (at_share || sessions_.size() >= most) {
@@ -86,7 +86,7 @@ result<std::shared_ptr<mcp_session>> mcp_room::make_session(const mcp_identity& 
   if (!id) return std::unexpected(id.error());
   auto label = pid > 0 ? "caller (pid " + std::to_string(pid) + ", /mcp)" : std::string("caller (/mcp)");
   auto s = std::make_shared<mcp_session>(door_, legacy_, *id, who, pid,
-                                         mcp::call_scope::of_caller(std::move(label), {}, who.principal));
+                                         mcp::clients::call_scope::of_caller(std::move(label), {}, who.principal));
   sessions_.emplace(std::move(*id), s);
   arm();
   return s;
@@ -106,9 +106,10 @@ void mcp_room::end(const std::shared_ptr<mcp_session>& s) {
 }
 
 // Newer callers have no session, so those of one principal share a scope while they call.
-mcp::call_scope_ptr mcp_room::scope_of(const std::string& principal) {
+mcp::clients::call_scope_ptr mcp_room::scope_of(const std::string& principal) {
   auto& kept = scopes_[principal];
-  if (!kept.scope) kept.scope = mcp::call_scope::of_caller("callers as " + principal + " (/mcp)", {}, principal);
+  if (!kept.scope)
+    kept.scope = mcp::clients::call_scope::of_caller("callers as " + principal + " (/mcp)", {}, principal);
   kept.used = door_.time.now();
   return kept.scope;
 }
@@ -130,7 +131,7 @@ result<std::shared_ptr<void>> mcp_room::take_stream_place(const std::string& pri
   const auto most = std::max<std::size_t>(door_.settings.max_callers / 4, 1);
   auto& here = on_port ? on_port_ : on_socket_;
   auto& own = here->by_principal[principal];
-  const auto share = is_tool_server(principal) ? std::max<std::size_t>(most / 16, 1) : share_of(most, 64);
+  const auto share = stored::is_tool_server(principal) ? std::max<std::size_t>(most / 16, 1) : share_of(most, 64);
   const bool full = here->taken >= most || own >= share;
   if (full)
     return fail(errc::limit, "mcpbx has " + std::to_string(here->taken) +
@@ -158,16 +159,16 @@ std::size_t mcp_room::streams() const noexcept {
   return on_port_->taken + on_socket_->taken;
 }
 
-void mcp_room::forget(const mcp::caller_session::counters& counts) {
+void mcp_room::forget(const mcp::callers::caller_session::counters& counts) {
   past_.requests += counts.requests;
   past_.faults += counts.faults;
   past_.stray += counts.stray;
   past_.overloaded += counts.overloaded;
 }
 
-void mcp_room::count_into(door_counters& counters) const {
+void mcp_room::count_into(front::door_counters& counters) const {
   auto all = past_;
-  const auto add = [&](const mcp::caller_session::counters& c) {
+  const auto add = [&](const mcp::callers::caller_session::counters& c) {
     all.faults += c.faults;
     all.stray += c.stray;
     all.overloaded += c.overloaded;
@@ -223,4 +224,4 @@ void mcp_room::close() {
   scopes_.clear();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::mcp_door

@@ -12,12 +12,12 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::mcp_door {
 
 class mcp_room {
  public:
   /// `door` must outlive the room.
-  explicit mcp_room(door_context& door);
+  explicit mcp_room(front::door_context& door);
   ~mcp_room() { close(); }
   mcp_room(const mcp_room&) = delete;
   mcp_room& operator=(const mcp_room&) = delete;
@@ -48,7 +48,7 @@ class mcp_room {
   /// Drops messages kept for callers that have lost their connection, when memory runs short.
   void relieve();
   /// Adds the totals of all open sessions and requests, and of ended ones.
-  void count_into(door_counters& counters) const;
+  void count_into(front::door_counters& counters) const;
   std::size_t sessions() const noexcept { return sessions_.size(); }
   std::size_t streams() const noexcept;
   /// Ends everything. Nothing is made afterwards.
@@ -61,28 +61,29 @@ class mcp_room {
   };
   struct places;
   struct kept_scope {
-    mcp::call_scope_ptr scope;
+    mcp::clients::call_scope_ptr scope;
     time_point used;
   };
   std::size_t most_sessions() const;
-  mcp::call_scope_ptr scope_of(const std::string& principal);
-  void forget(const mcp::caller_session::counters& counts);
+  mcp::clients::call_scope_ptr scope_of(const std::string& principal);
+  void forget(const mcp::callers::caller_session::counters& counts);
   template <class T>
   void bury(std::shared_ptr<T> dead);
   void arm();
   void look_after();
 
-  door_context& door_;
-  const mcp::caller_session::options modern_;  // of newer callers
-  const mcp::caller_session::options legacy_;  // of sessions, whose requests have no headers of their own to check
+  front::door_context& door_;
+  const mcp::callers::caller_session::options modern_;  // of newer callers
+  const mcp::callers::caller_session::options
+      legacy_;  // of sessions, whose requests have no headers of their own to check
   std::unordered_map<std::string, std::shared_ptr<mcp_session>, hash, std::equal_to<>> sessions_;
   std::unordered_map<const single_request*, std::shared_ptr<single_request>> requests_;
   std::unordered_map<std::string, kept_scope> scopes_;  // of newer callers, by principal
   std::shared_ptr<places> on_port_, on_socket_;
-  mcp::caller_session::counters past_;  // of what has ended
+  mcp::callers::caller_session::counters past_;  // of what has ended
   patience session_patience_, request_patience_;
   std::unique_ptr<timer> timer_;
   bool armed_ = false, closed_ = false;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::mcp_door

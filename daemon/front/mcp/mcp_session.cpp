@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::mcp_door {
 namespace {
 
 constexpr std::uint64_t own_number = 0;
@@ -32,13 +32,13 @@ std::optional<event_id> read_event_id(std::string_view text) {
 
 /// Returns the status of an answer without a stream: errors about the request itself are client errors of HTTP too.
 int status_of(int error) {
-  return error == mcp::code::invalid_request || error == mcp::code::parse_error ? 400 : 200;
+  return error == mcp::rpc::code::invalid_request || error == mcp::rpc::code::parse_error ? 400 : 200;
 }
 
 }  // namespace
 
-mcp_session::mcp_session(door_context& door, const mcp::caller_session::options& o, std::string id, mcp_identity who,
-                         pid_t pid, mcp::call_scope_ptr scope)
+mcp_session::mcp_session(front::door_context& door, const mcp::callers::caller_session::options& o, std::string id,
+                         mcp_identity who, pid_t pid, mcp::clients::call_scope_ptr scope)
     : mcp_host(door, std::move(who), pid, std::move(scope)),
       id_(std::move(id)),
       used_(door.time.now()),
@@ -53,25 +53,26 @@ std::shared_ptr<answer_stream> mcp_session::make_stream(std::uint64_t number, pa
   answer_stream::owner& told = *this;
   return std::make_shared<answer_stream>(
       door(), told,
-      answer_stream::options{.number = number,
-                             .resumable = true,
-                             // Clients of older revisions take an event without data for a message.
-                             .primed = number == own_number || session_.revision() == mcp::revision::latest_legacy,
-                             .first_event = first_event,
-                             .patience = wait});
+      answer_stream::options{
+          .number = number,
+          .resumable = true,
+          // Clients of older revisions take an event without data for a message.
+          .primed = number == own_number || session_.revision() == mcp::protocol::revision::latest_legacy,
+          .first_event = first_event,
+          .patience = wait});
 }
 
-void mcp_session::post(const std::shared_ptr<exchange>& x, mcp::message&& m) {
+void mcp_session::post(const std::shared_ptr<routes::exchange>& x, mcp::rpc::message&& m) {
   const auto self = shared_from_this();
   used_ = door().time.now();
-  if (m.type == mcp::message::kind::request || m.type == mcp::message::kind::batch)
+  if (m.type == mcp::rpc::message::kind::request || m.type == mcp::rpc::message::kind::batch)
     return answer_request(x, std::move(m));
   session_.on_message(std::move(m));
   x->answer({202, {}, {}});
 }
 
-void mcp_session::answer_request(const std::shared_ptr<exchange>& x, mcp::message&& m) {
-  if (m.type == mcp::message::kind::batch && session_.revision() != mcp::revision::with_batches)
+void mcp_session::answer_request(const std::shared_ptr<routes::exchange>& x, mcp::rpc::message&& m) {
+  if (m.type == mcp::rpc::message::kind::batch && session_.revision() != mcp::protocol::revision::with_batches)
     return x->refuse(refusal_answer(mcp_refusal::invalid_request(
         400, "invalid request: a batch is only possible in a session of revision 2025-03-26")));
   const bool begins = !session_.initialized();
@@ -92,7 +93,8 @@ void mcp_session::answer_request(const std::shared_ptr<exchange>& x, mcp::messag
   if (!answer->over()) x->answer({202, {}, {}});
 }
 
-void mcp_session::get(const std::shared_ptr<exchange>& x, std::string_view last_event, std::shared_ptr<void> place) {
+void mcp_session::get(const std::shared_ptr<routes::exchange>& x, std::string_view last_event,
+                      std::shared_ptr<void> place) {
   const auto self = shared_from_this();
   used_ = door().time.now();
   if (last_event.empty()) {
@@ -132,7 +134,7 @@ answer_stream& mcp_session::stream_for(std::uint64_t serial) const {
   return found != nullptr && found->reachable() ? *found : *own_;
 }
 
-void mcp_session::send(const mcp::answered& what, const segments& text) {
+void mcp_session::send(const mcp::server::answered& what, const json::segments& text) {
   // An answer to no request is one to the batch that is being read, which is the last POST.
   auto* const answer = what.about != 0   ? stream_of(what.about)
                        : posted_.empty() ? nullptr
@@ -150,20 +152,20 @@ void mcp_session::send_nothing(std::uint64_t about) {
   if (auto* const answer = stream_of(about)) answer->shared_from_this()->respond_nothing();
 }
 
-void mcp_session::send_progress(std::uint64_t serial, const segments& text) {
+void mcp_session::send_progress(std::uint64_t serial, const json::segments& text) {
   if (auto* const answer = stream_of(serial); answer != nullptr && answer->reachable())
     answer->push_progress(serial, text);
 }
 
-void mcp_session::send_list_changed(const mcp::feature_kind& kind, const segments& text) {
+void mcp_session::send_list_changed(const mcp::protocol::feature_kind& kind, const json::segments& text) {
   own_->push_merged(std::string(kind.capability), text);
 }
 
-void mcp_session::send_ask(std::uint64_t about, const segments& text, mcp::outgoing what) {
+void mcp_session::send_ask(std::uint64_t about, const json::segments& text, mcp::rpc::outgoing what) {
   stream_for(about).push(text, what);
 }
 
-void mcp_session::send_note(const mcp::note& n, const segments& text) {
+void mcp_session::send_note(const mcp::server::note& n, const json::segments& text) {
   auto& stream = stream_for(n.about);
   if (!n.same.empty()) return stream.push_merged(std::to_string(n.about) + " " + std::string(n.same), text);
   if (n.droppable) return stream.push_droppable(text);
@@ -249,4 +251,4 @@ void mcp_session::close() {
   }
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::mcp_door

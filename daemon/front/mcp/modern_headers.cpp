@@ -12,22 +12,22 @@
 #include <expected>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::mcp_door {
 namespace {
 
-using found_error = std::optional<mcp::rpc_error>;
+using found_error = std::optional<mcp::rpc::rpc_error>;
 
-mcp::rpc_error mismatch(std::string text) {
-  return {mcp::mcp_code::header_mismatch, "Header mismatch: " + std::move(text), {}};
+mcp::rpc::rpc_error mismatch(std::string text) {
+  return {mcp::protocol::mcp_code::header_mismatch, "Header mismatch: " + std::move(text), {}};
 }
 
 std::string shown(std::string_view value) {
-  return "'" + cut_for_people(value, 100) + "'";
+  return "'" + redact::cut_for_people(value, 100) + "'";
 }
 
 /// Returns the value of the one header of this name, or the error.
-std::expected<std::string_view, mcp::rpc_error> the_one(const std::vector<http::header>& headers,
-                                                        std::string_view name) {
+std::expected<std::string_view, mcp::rpc::rpc_error> the_one(const std::vector<http::header>& headers,
+                                                             std::string_view name) {
   std::optional<std::string_view> value;
   for (const auto& h : headers) {
     if (!http::is_word(h.name, name)) continue;
@@ -99,26 +99,26 @@ std::optional<exact_number> number_of(std::string_view text) {
 
 /// Returns the value at the path; absent if there is none, or null. Nothing: a key is given twice, or there are too
 /// many of them, so that nobody can say which value its server takes.
-std::optional<raw_json> value_at(const std::vector<std::string>& path, const raw_json& arguments) {
-  raw_json value = arguments;
+std::optional<json::raw_json> value_at(const std::vector<std::string>& path, const json::raw_json& arguments) {
+  json::raw_json value = arguments;
   for (const auto& key : path) {
-    if (!value.is_object()) return raw_json();
+    if (!value.is_object()) return json::raw_json();
     const std::string_view wanted[] = {key};
-    const auto found = read_members(value, wanted);
+    const auto found = json::read_members(value, wanted);
     if (!found) return {};
-    value = found->front().empty() ? raw_json() : value.slice(found->front().text());
+    value = found->front().empty() ? json::raw_json() : value.slice(found->front().text());
   }
-  return value.is_null() ? raw_json() : value;
+  return value.is_null() ? json::raw_json() : value;
 }
 
-found_error check_param(const std::vector<http::header>& headers, const mcp::header_param& p,
-                        const raw_json& arguments) {
+found_error check_param(const std::vector<http::header>& headers, const mcp::protocol::header_param& p,
+                        const json::raw_json& arguments) {
   const auto name = "Mcp-Param-" + p.name;
   const bool given = std::ranges::any_of(headers, [&](const http::header& h) { return http::is_word(h.name, name); });
   const auto at = value_at(p.path, arguments);
   if (!at)
     return mismatch("the argument that the header " + name + " mirrors is given more than once, or beside too many");
-  const raw_json& body = *at;
+  const json::raw_json& body = *at;
   if (!given && body.empty()) return {};
   const auto value = the_one(headers, name);
   if (!value) return value.error();
@@ -132,7 +132,7 @@ found_error check_param(const std::vector<http::header>& headers, const mcp::hea
   }
   if (*meaning == body.text()) return {};
   // Numbers are compared as such: 42.0 is 42.
-  if (body.type() == raw_json::kind::number) {
+  if (body.type() == json::raw_json::kind::number) {
     const auto sent = number_of(*meaning), meant = number_of(body.text());
     if (sent && meant && *sent == *meant) return {};
   }
@@ -153,19 +153,19 @@ std::optional<std::string> header_meaning(std::string_view value) {
   return base64_bytes(value.substr(begin.size(), value.size() - begin.size() - end.size()));
 }
 
-found_error check_modern_headers(const std::vector<http::header>& headers, const mcp::message& request,
-                                 const raw_json& named, const definition_lookup& definition) {
+found_error check_modern_headers(const std::vector<http::header>& headers, const mcp::rpc::message& request,
+                                 const json::raw_json& named, const definition_lookup& definition) {
   const auto revision = named.as_string();
   if (auto e = check_text(headers, "MCP-Protocol-Version", revision.value_or(""), false)) return e;
   // An unknown revision is answered as such, without a look at other headers.
-  if (revision != mcp::revision::modern) return {};
+  if (revision != mcp::protocol::revision::modern) return {};
   const auto method = request.method();
   if (auto e = check_text(headers, "Mcp-Method", method, false)) return e;
-  const auto member = mcp::named_member(method);
+  const auto member = mcp::protocol::named_member(method);
   if (member.empty()) return {};
   if (!request.params.is_object()) return {};  // the method refuses its params
-  const auto members = read_members(request.params, {member, "arguments"});
-  if (!members) return mcp::rpc_error{mcp::code::invalid_params, "params: " + members.error().message, {}};
+  const auto members = json::read_members(request.params, {member, "arguments"});
+  if (!members) return mcp::rpc::rpc_error{mcp::rpc::code::invalid_params, "params: " + members.error().message, {}};
   const auto& [named_thing, arguments] = *members;
   const auto name = named_thing.as_string();
   if (!name) return {};  // the method refuses its params
@@ -173,11 +173,11 @@ found_error check_modern_headers(const std::vector<http::header>& headers, const
   if (member == "taskId" && !has(headers, "Mcp-Name")) return {};
   if (auto e = check_text(headers, "Mcp-Name", *name, true)) return e;
   if (method != "tools/call") return {};
-  const auto params = mcp::read_header_params(find_member(definition(*name), "inputSchema"));
+  const auto params = mcp::protocol::read_header_params(json::find_member(definition(*name), "inputSchema"));
   if (!params) return {};  // annotations that break the rules mean nothing
   for (const auto& p : *params)
     if (auto e = check_param(headers, p, arguments)) return e;
   return {};
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::mcp_door

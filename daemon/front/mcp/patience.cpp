@@ -1,7 +1,7 @@
 // The timer is armed for the first waiter and stays armed when that one ends to wait; look() then arms it again.
 #include "daemon/front/mcp/patience.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::mcp_door {
 
 void patience::begin(waiter& who) {
   who.due_ = time_.now() + length_;
@@ -28,4 +28,4 @@ void patience::look() {
   arm();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::mcp_door

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::mcp_door {
 
 class patience {
  public:
@@ -48,4 +48,4 @@ class patience {
   boost::intrusive::list<waiter, boost::intrusive::constant_time_size<false>> waiting_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::mcp_door

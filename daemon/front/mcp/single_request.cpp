@@ -6,23 +6,24 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::mcp_door {
 int modern_status(int error) {
   switch (error) {
-    case mcp::mcp_code::header_mismatch:
-    case mcp::mcp_code::missing_client_capability:
-    case mcp::mcp_code::unsupported_protocol_version:
-    case mcp::code::invalid_request:
+    case mcp::protocol::mcp_code::header_mismatch:
+    case mcp::protocol::mcp_code::missing_client_capability:
+    case mcp::protocol::mcp_code::unsupported_protocol_version:
+    case mcp::rpc::code::invalid_request:
       return 400;
-    case mcp::code::method_not_found:
+    case mcp::rpc::code::method_not_found:
       return 404;
     default:
       return 200;
   }
 }
 
-single_request::single_request(door_context& door, const mcp::caller_session::options& o, mcp_identity who, pid_t pid,
-                               mcp::call_scope_ptr scope, std::function<void(single_request&)> ended)
+single_request::single_request(front::door_context& door, const mcp::callers::caller_session::options& o,
+                               mcp_identity who, pid_t pid, mcp::clients::call_scope_ptr scope,
+                               std::function<void(single_request&)> ended)
     : mcp_host(door, std::move(who), pid, std::move(scope)),
       session_(*this, o),
       answer_([&] {
@@ -34,8 +35,8 @@ single_request::single_request(door_context& door, const mcp::caller_session::op
   door.news.enter(*this);
 }
 
-void single_request::start(const std::shared_ptr<exchange>& x, mcp::message&& m, std::shared_ptr<void> place,
-                           late_check check) {
+void single_request::start(const std::shared_ptr<routes::exchange>& x, mcp::rpc::message&& m,
+                           std::shared_ptr<void> place, late_check check) {
   const auto self = shared_from_this();
   check_ = std::move(check);
   place_ = std::move(place);
@@ -43,16 +44,16 @@ void single_request::start(const std::shared_ptr<exchange>& x, mcp::message&& m,
   session_.on_message(std::move(m));
 }
 
-void single_request::send(const mcp::answered& what, const segments& text) {
+void single_request::send(const mcp::server::answered& what, const json::segments& text) {
   answer_->respond(text, modern_status(what.error));
 }
 
 // Never called: a modern caller is asked by the result of its request (2026-07-28, basic/patterns/mrtr).
-void single_request::send_ask(std::uint64_t /*about*/, const segments& text, mcp::outgoing what) {
+void single_request::send_ask(std::uint64_t /*about*/, const json::segments& text, mcp::rpc::outgoing what) {
   answer_->push(text, what);
 }
 
-void single_request::send_note(const mcp::note& n, const segments& text) {
+void single_request::send_note(const mcp::server::note& n, const json::segments& text) {
   if (!n.same.empty()) return answer_->push_merged(std::string(n.same), text);
   if (n.droppable) return answer_->push_droppable(text);
   answer_->push(text, {});
@@ -84,4 +85,4 @@ void single_request::close() {
   answer_->end();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::mcp_door

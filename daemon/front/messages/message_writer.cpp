@@ -8,13 +8,13 @@
 
 #include <algorithm>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::messages {
 namespace {
 
 /// Signature of thinking blocks that we write. The true one stays with the run; clients demand some text here.
 constexpr std::string_view no_signature = "mcpbx";
 
-using event = stream_event;
+using event = dialects::stream_event;
 
 std::string_view stop_reason_of(std::string_view finish) {
   if (finish == "length") return "max_tokens";
@@ -23,21 +23,21 @@ std::string_view stop_reason_of(std::string_view finish) {
   return "end_turn";
 }
 
-void write_usage(json_writer& w, const providers::usage& u) {
+void write_usage(json::json_writer& w, const providers::usage& u) {
   w.key("usage").begin_object();
   w.member("input_tokens", std::max<std::int64_t>(u.input - u.cached - u.cache_write, 0));
   w.member("cache_creation_input_tokens", u.cache_write).member("cache_read_input_tokens", u.cached);
   w.member("output_tokens", u.output).end_object();
 }
 
-void write_stop(json_writer& w, const run_outcome& o) {
-  w.member("stop_reason", stop_reason_of(o.finish)).member("stop_sequence", raw_json());
+void write_stop(json::json_writer& w, const dialects::run_outcome& o) {
+  w.member("stop_reason", stop_reason_of(o.finish)).member("stop_sequence", json::raw_json());
   if (o.refusal.empty()) return;
-  w.key("stop_details").begin_object().member("type", "refusal").member("category", raw_json());
+  w.key("stop_details").begin_object().member("type", "refusal").member("category", json::raw_json());
   w.member("explanation", o.refusal).end_object();
 }
 
-std::string_view input_of(const run_outcome::call& c) {
+std::string_view input_of(const dialects::run_outcome::call& c) {
   return c.arguments.empty() ? std::string_view("{}") : std::string_view(c.arguments);
 }
 
@@ -47,7 +47,7 @@ void message_writer::begin(std::string& out) {
   event e(out, "message_start");
   e.w.key("message").begin_object().member("id", head_.id).member("type", "message").member("role", "assistant");
   e.w.member("model", head_.model).key("content").begin_array().end_array();
-  e.w.member("stop_reason", raw_json()).member("stop_sequence", raw_json());
+  e.w.member("stop_reason", json::raw_json()).member("stop_sequence", json::raw_json());
   write_usage(e.w, {});
   e.w.end_object();
 }
@@ -99,7 +99,7 @@ void message_writer::keep_alive(std::string& out) {
   const event e(out, "ping");
 }
 
-void message_writer::end(std::string& out, const run_outcome& o) {
+void message_writer::end(std::string& out, const dialects::run_outcome& o) {
   if (!o.text.empty()) text(out, o.text, true);
   close(out);
   for (const auto& c : o.calls) {
@@ -127,17 +127,17 @@ void message_writer::end(std::string& out, const run_outcome& o) {
   const event stop(out, "message_stop");
 }
 
-void message_writer::broken(std::string& out, const request_fault& f) {
+void message_writer::broken(std::string& out, const dialects::request_fault& f) {
   out += "event: error\ndata: " + messages_error_body(f) + "\n\n";
 }
 
-std::string message_writer::body(said_text said, const run_outcome& o) {
+std::string message_writer::body(dialects::said_text said, const dialects::run_outcome& o) {
   if (!o.text.empty()) said.rounds.push_back(o.text);
-  std::size_t size = 2048 + quoted_size(said.thinking);
-  for (const auto& one : said.rounds) size += quoted_size(one) + 64;
+  std::size_t size = 2048 + json::quoted_size(said.thinking);
+  for (const auto& one : said.rounds) size += json::quoted_size(one) + 64;
   std::string out;
   out.reserve(size);
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object().member("id", head_.id).member("type", "message").member("role", "assistant");
   w.member("model", head_.model).key("content").begin_array();
   if (shows_thinking_ && !said.thinking.empty())
@@ -157,8 +157,8 @@ std::string message_writer::body(said_text said, const run_outcome& o) {
   return out;
 }
 
-std::string message_writer::error_body(const request_fault& f) const {
+std::string message_writer::error_body(const dialects::request_fault& f) const {
   return messages_error_body(f);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::messages

@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::messages {
 
 /// Writes each round's text as a content block of its own. Calls of the caller's own tools stand at the end, as
 /// tool_use.
-class message_writer final : public answer_writer {
+class message_writer final : public dialects::answer_writer {
  public:
   /// `shows_thinking`: reasoning becomes thinking blocks; otherwise it is left out.
   explicit message_writer(bool shows_thinking) : shows_thinking_(shows_thinking) {}
@@ -23,10 +23,10 @@ class message_writer final : public answer_writer {
   void text(std::string& out, std::string_view part, bool new_round) override;
   void reasoning(std::string& out, std::string_view part) override;
   void keep_alive(std::string& out) override;
-  void end(std::string& out, const run_outcome& o) override;
-  void broken(std::string& out, const request_fault& f) override;
-  std::string body(said_text said, const run_outcome& o) override;
-  std::string error_body(const request_fault& f) const override;
+  void end(std::string& out, const dialects::run_outcome& o) override;
+  void broken(std::string& out, const dialects::request_fault& f) override;
+  std::string body(dialects::said_text said, const dialects::run_outcome& o) override;
+  std::string error_body(const dialects::request_fault& f) const override;
 
  private:
   enum class block : std::uint8_t { none, text, thinking };
@@ -39,4 +39,4 @@ class message_writer final : public answer_writer {
   block open_ = block::none;  // the present content block
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::messages

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::messages {
 
 std::string_view messages_error_type(int status) {
   switch (status) {
@@ -29,18 +29,19 @@ std::string_view messages_error_type(int status) {
   }
 }
 
-std::string messages_error_body(const request_fault& f) {
+std::string messages_error_body(const dialects::request_fault& f) {
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object().member("type", "error").key("error").begin_object();
   w.member("type", messages_error_type(f.status)).member("message", f.message).filled("param", f.param);
   w.end_object().end_object();
   return out;
 }
 
-http::server_answer messages_error_answer(const request_fault& f, std::vector<http::header> headers) {
+http::servers::server_answer messages_error_answer(const dialects::request_fault& f,
+                                                   std::vector<http::header> headers) {
   headers.push_back({"Content-Type", "application/json"});
   return {f.status, std::move(headers), messages_error_body(f)};
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::messages

@@ -7,13 +7,14 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::messages {
 
 /// Returns the word for the `type` of an error.
 std::string_view messages_error_type(int status);
 /// Returns {"type": "error", "error": {type, message, param?}}; `param` is an addition of ours.
-std::string messages_error_body(const request_fault& f);
+std::string messages_error_body(const dialects::request_fault& f);
 /// Returns the answer with the status and the body of `f`; Content-Type stands behind `headers`.
-http::server_answer messages_error_answer(const request_fault& f, std::vector<http::header> headers = {});
+http::servers::server_answer messages_error_answer(const dialects::request_fault& f,
+                                                   std::vector<http::header> headers = {});
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::messages

@@ -10,22 +10,22 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::messages {
 
-void handle_message(const std::shared_ptr<exchange>& x) {
-  const auto body = json_body(*x);
+void handle_message(const std::shared_ptr<routes::exchange>& x) {
+  const auto body = dialects::json_body(*x);
   if (!body) return x->refuse(messages_error_answer(body.error()));
   auto request = read_messages_request(*body, *x->door().settings.chat());
   if (!request) return x->refuse(messages_error_answer(request.error()));
   auto writer = std::make_unique<message_writer>(request->shows_thinking);
-  answered_run::start(x, std::move(*request), std::move(writer));
+  dialects::answered_run::start(x, std::move(*request), std::move(writer));
 }
 
-void handle_count_tokens(const std::shared_ptr<exchange>& x) {
+void handle_count_tokens(const std::shared_ptr<routes::exchange>& x) {
   x->refuse(messages_error_answer({404,
                                    "mcpbx counts no tokens in advance, because the tools of its servers are part of "
                                    "the prompt; the answer of POST /v1/messages has the usage",
                                    "", "not_found"}));
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::messages

@@ -7,14 +7,14 @@
 
 #include <expected>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::messages {
 
-struct messages_request : dialect_request {
+struct messages_request : dialects::dialect_request {
   bool shows_thinking = false;  ///< the answer has the model's reasoning as thinking blocks
 };
 
 /// Reads `request`, a whole JSON text.
-std::expected<messages_request, request_fault> read_messages_request(const raw_json& request,
-                                                                     const chat_defaults& defaults);
+std::expected<messages_request, dialects::request_fault> read_messages_request(const json::raw_json& request,
+                                                                               const chat::chat_defaults& defaults);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::messages

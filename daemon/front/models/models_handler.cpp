@@ -13,27 +13,28 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::model_routes {
 namespace {
 
 using chosen_name = std::optional<std::string>;
 
-void answer_with(exchange& x, std::vector<std::string> names, const chosen_name& only) {
+void answer_with(routes::exchange& x, std::vector<std::string> names, const chosen_name& only) {
   const auto& door = x.door();
   for (auto& profile : door.settings.chat()->profiles()) names.push_back("profile:" + profile);
-  auto json = completion_json::models(names, door.started_wall_ms / 1000, only);
+  auto json = completions::completion_json::models(names, door.started_wall_ms / 1000, only);
   if (json) return x.answer({200, {{"Content-Type", "application/json"}}, std::move(*json)});
-  x.refuse(error_answer(
-      {404, "No model is called " + json_quoted(printable(cut_utf8(*only, 200))) + "; GET /v1/models lists them.",
-       "model", "model_not_found"}));
+  x.refuse(dialects::error_answer({404,
+                                   "No model is called " + json::json_quoted(redact::printable(cut_utf8(*only, 200))) +
+                                       "; GET /v1/models lists them.",
+                                   "model", "model_not_found"}));
 }
 
-void list(const std::shared_ptr<exchange>& x, chosen_name only) {
+void list(const std::shared_ptr<routes::exchange>& x, chosen_name only) {
   auto* const models = x->door().daemon.models();
   if (models == nullptr) return answer_with(*x, {}, only);
-  models->list("", false, [x, only = std::move(only)](const result<std::vector<model_row>>& rows) {
+  models->list("", false, [x, only = std::move(only)](const result<std::vector<front::model_row>>& rows) {
     if (!x->open()) return;
-    if (!rows) return x->refuse(error_answer(fault_of(rows.error())));
+    if (!rows) return x->refuse(dialects::error_answer(dialects::fault_of(rows.error())));
     std::vector<std::string> names;
     for (const auto& r : *rows) names.push_back(r.name);
     answer_with(*x, std::move(names), only);
@@ -42,12 +43,12 @@ void list(const std::shared_ptr<exchange>& x, chosen_name only) {
 
 }  // namespace
 
-void handle_model_list(const std::shared_ptr<exchange>& x) {
+void handle_model_list(const std::shared_ptr<routes::exchange>& x) {
   list(x, std::nullopt);
 }
 
-void handle_model(const std::shared_ptr<exchange>& x) {
+void handle_model(const std::shared_ptr<routes::exchange>& x) {
   list(x, x->parameter());
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::model_routes

@@ -4,11 +4,11 @@
 
 #include <memory>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::model_routes {
 
 /// Answers with all models.
-void handle_model_list(const std::shared_ptr<exchange>& x);
+void handle_model_list(const std::shared_ptr<routes::exchange>& x);
 /// Answers with the model that the path names, or 404.
-void handle_model(const std::shared_ptr<exchange>& x);
+void handle_model(const std::shared_ptr<routes::exchange>& x);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::model_routes

@@ -9,25 +9,25 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::responses {
 namespace {
 
 using providers::role;
 using providers::tool_mode;
 
-class response_reader : dialect_reader {
+class response_reader : dialects::dialect_reader {
  public:
-  response_reader(const raw_json& body, const chat_defaults& defaults, const item_source& items)
-      : dialect_reader(body, defaults), items_(items) {}
+  response_reader(const json::raw_json& body, const chat::chat_defaults& defaults, const item_source& items)
+      : dialects::dialect_reader(body, defaults), items_(items) {}
 
-  std::expected<response_request, request_fault> read() {
-    if (!body_.is_object()) return std::unexpected(wrong_member("body", "a JSON object", body_));
+  std::expected<response_request, dialects::request_fault> read() {
+    if (!body_.is_object()) return std::unexpected(dialects::wrong_member("body", "a JSON object", body_));
     read_model();
     read_what_is_missing();
     read_previous();
     read_input();
     out_.stream = boolean("stream").value_or(false);
-    read_tools([this](const raw_json& tool, const std::string& place) { read_function(tool, place); });
+    read_tools([this](const json::raw_json& tool, const std::string& place) { read_function(tool, place); });
     read_tool_choice();
     read_settings();
     if (!fault_) write_echo();
@@ -72,14 +72,15 @@ class response_reader : dialect_reader {
     out_.continues = run_of_response(previous_);
   }
 
-  void read_function(const raw_json& tool, const std::string& place) {
-    if (member_text(tool, "type") != "function")
+  void read_function(const json::raw_json& tool, const std::string& place) {
+    if (json::member_text(tool, "type") != "function")
       return wrong(place + ".type", "\"function\" (mcpbx has no tools of OpenAI's servers; its own are offered anyway)",
-                   find_member(tool, "type"));
-    const auto strict = given_member(tool, "strict");
-    if (strict && strict.type() != raw_json::kind::boolean) return wrong(place + ".strict", "true or false", strict);
-    add_tool(member_text(tool, "name"), find_member(tool, "description"), given_member(tool, "parameters"),
-             strict.is_true(), place);
+                   json::find_member(tool, "type"));
+    const auto strict = dialects::given_member(tool, "strict");
+    if (strict && strict.type() != json::raw_json::kind::boolean)
+      return wrong(place + ".strict", "true or false", strict);
+    add_tool(json::member_text(tool, "name"), json::find_member(tool, "description"),
+             dialects::given_member(tool, "parameters"), strict.is_true(), place);
   }
 
   // Reads tool_choice.
@@ -87,14 +88,14 @@ class response_reader : dialect_reader {
     const auto choice = given("tool_choice");
     if (!choice || fault_) return;
     auto word = choice.as_string().value_or("");
-    const auto type = member_text(choice, "type");
+    const auto type = json::member_text(choice, "type");
     if (type == "function") {
-      demand_tool(member_text(choice, "name"), "tool_choice.name", find_member(choice, "name"));
+      demand_tool(json::member_text(choice, "name"), "tool_choice.name", json::find_member(choice, "name"));
       if (fault_) return;
       word = "required";
     } else if (type == "allowed_tools") {
-      keep_only(find_member(choice, "tools"), "tool_choice.tools");
-      word = member_text(choice, "mode");
+      keep_only(json::find_member(choice, "tools"), "tool_choice.tools");
+      word = json::member_text(choice, "mode");
     }
     take_tool_choice(word, choice);
   }
@@ -108,18 +109,20 @@ class response_reader : dialect_reader {
     if (const auto reasoning = given("reasoning")) {
       if (!reasoning.is_object()) return wrong("reasoning", "an object", reasoning);
       read_effort(reasoning, "effort", "reasoning.");
-      shows_reasoning_ = !given_member(reasoning, "summary").empty();
+      shows_reasoning_ = !dialects::given_member(reasoning, "summary").empty();
     }
     const auto text = given("text");
     if (!text) return;
     if (!text.is_object()) return wrong("text", "an object", text);
-    const auto format = given_member(text, "format");
+    const auto format = dialects::given_member(text, "format");
     if (!format) return;
     if (!format.is_object()) return wrong("text.format", "an object", format);
     // Of the members only these two say something to a run.
     std::string plain;
-    json_writer w(plain);
-    w.begin_object().given("type", given_member(format, "type")).given("schema", given_member(format, "schema"));
+    json::json_writer w(plain);
+    w.begin_object()
+        .given("type", dialects::given_member(format, "type"))
+        .given("schema", dialects::given_member(format, "schema"));
     w.end_object();
     read_format(w.json(), "text.format");
   }
@@ -127,7 +130,7 @@ class response_reader : dialect_reader {
   // Writes the members of the response object that repeat the request.
   void write_echo() {
     const auto& s = out_.run.settings;
-    json_writer w(echo_);
+    json::json_writer w(echo_);
     const auto same = [&](std::string_view key, std::string_view otherwise) {
       const auto value = given(key);
       w.key(key).token(value ? value.text() : otherwise);
@@ -139,8 +142,8 @@ class response_reader : dialect_reader {
     same("parallel_tool_calls", "true");
     same("previous_response_id", "null");
     w.key("reasoning").begin_object().key("effort");
-    w.token(s.reasoning_effort.empty() ? "null" : json_quoted(s.reasoning_effort));
-    w.member("summary", given_member(given("reasoning"), "summary")).end_object();
+    w.token(s.reasoning_effort.empty() ? "null" : json::json_quoted(s.reasoning_effort));
+    w.member("summary", dialects::given_member(given("reasoning"), "summary")).end_object();
     same("service_tier", "\"default\"");
     same("store", "true");
     same("temperature", "null");
@@ -159,9 +162,9 @@ class response_reader : dialect_reader {
 
 }  // namespace
 
-std::expected<response_request, request_fault> read_response_request(const raw_json& request,
-                                                                     const chat_defaults& defaults,
-                                                                     const item_source& items) {
+std::expected<response_request, dialects::request_fault> read_response_request(const json::raw_json& request,
+                                                                               const chat::chat_defaults& defaults,
+                                                                               const item_source& items) {
   return response_reader(request, defaults, items).read();
 }
 
@@ -174,4 +177,4 @@ std::string run_of_response(std::string_view id) {
   return std::string(id.starts_with("run_") ? id.substr(0, id.find('-')) : id);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::responses

@@ -4,17 +4,17 @@
 #include "daemon/front/dialects/openai_error.hpp"
 #include "daemon/front/dialects/stream_event.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::responses {
 namespace {
 
-void write_output_text(json_writer& w, std::string_view text) {
+void write_output_text(json::json_writer& w, std::string_view text) {
   w.begin_object().member("type", "output_text").member("text", text).key("annotations").begin_array().end_array();
   w.key("logprobs").begin_array().end_array().end_object();
 }
 
-raw_json message_item(const std::string& id, std::string_view text) {
+json::raw_json message_item(const std::string& id, std::string_view text) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().members("id", id, "type", "message", "status", "completed", "role", "assistant");
   w.key("content").begin_array();
   write_output_text(w, text);
@@ -22,44 +22,44 @@ raw_json message_item(const std::string& id, std::string_view text) {
   return w.json();
 }
 
-raw_json refusal_item(const std::string& id, const std::string& why) {
+json::raw_json refusal_item(const std::string& id, const std::string& why) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().members("id", id, "type", "message", "status", "completed", "role", "assistant");
   w.key("content").begin_array().begin_object().members("type", "refusal", "refusal", why).end_object().end_array();
   w.end_object();
   return w.json();
 }
 
-raw_json reasoning_item(const std::string& id, std::string_view text) {
+json::raw_json reasoning_item(const std::string& id, std::string_view text) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().members("id", id, "type", "reasoning").key("summary").begin_array();
   if (!text.empty()) w.begin_object().members("type", "summary_text", "text", text).end_object();
   w.end_array().end_object();
   return w.json();
 }
 
-raw_json call_item(const std::string& id, const run_outcome::call& c, std::string_view status,
-                   std::string_view arguments) {
+json::raw_json call_item(const std::string& id, const dialects::run_outcome::call& c, std::string_view status,
+                         std::string_view arguments) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().members("id", id, "type", "function_call", "status", status, "arguments", arguments);
   w.members("call_id", c.id, "name", c.name).end_object();
   return w.json();
 }
 
-std::string_view arguments_of(const run_outcome::call& c) {
+std::string_view arguments_of(const dialects::run_outcome::call& c) {
   return c.arguments.empty() ? std::string_view("{}") : std::string_view(c.arguments);
 }
 
 // Returns the reason for an incomplete response, or "".
-std::string_view missing(const run_outcome& o) {
+std::string_view missing(const dialects::run_outcome& o) {
   if (o.finish == "length") return "max_output_tokens";
   return o.finish == "content_filter" && o.refusal.empty() ? "content_filter" : "";
 }
 
-void write_usage(json_writer& w, const providers::usage& u) {
+void write_usage(json::json_writer& w, const providers::usage& u) {
   w.begin_object().member("input_tokens", u.input).key("input_tokens_details").begin_object();
   w.member("cached_tokens", u.cached).end_object().member("output_tokens", u.output);
   w.key("output_tokens_details").begin_object().member("reasoning_tokens", u.reasoning).end_object();
@@ -69,9 +69,9 @@ void write_usage(json_writer& w, const providers::usage& u) {
 }  // namespace
 
 // One event, with its number.
-class response_writer::event : public stream_event {
+class response_writer::event : public dialects::stream_event {
  public:
-  event(response_writer& of, std::string& out, std::string_view type) : stream_event(out, type) {
+  event(response_writer& of, std::string& out, std::string_view type) : dialects::stream_event(out, type) {
     w.member("sequence_number", of.sequence_++);
   }
 };
@@ -80,8 +80,8 @@ std::string response_writer::item_id(std::string_view kind) const {
   return std::string(kind) + head_.id.substr(id_prefix().size()) + "_" + std::to_string(items_.size());
 }
 
-void response_writer::write_response(json_writer& w, std::string_view status, const run_outcome* o,
-                                     const request_fault* f) const {
+void response_writer::write_response(json::json_writer& w, std::string_view status, const dialects::run_outcome* o,
+                                     const dialects::request_fault* f) const {
   w.begin_object().members("id", head_.id, "object", "response", "created_at", head_.created, "status", status);
   w.key("error");
   if (f == nullptr)
@@ -164,7 +164,7 @@ void response_writer::close(std::string& out) {
   open_ = item::none;
 }
 
-void response_writer::add_item(raw_json json) {
+void response_writer::add_item(json::raw_json json) {
   items_.emplace_back(id_, std::move(json));
 }
 
@@ -214,7 +214,7 @@ void response_writer::refuse(std::string& out, const std::string& why) {
   add_item(std::move(json));
 }
 
-void response_writer::call(std::string& out, const run_outcome::call& c) {
+void response_writer::call(std::string& out, const dialects::run_outcome::call& c) {
   id_ = item_id("fc_");
   const auto about = [&](std::string_view type, std::string_view key) {
     event e(*this, out, type);
@@ -231,7 +231,7 @@ void response_writer::call(std::string& out, const run_outcome::call& c) {
   add_item(std::move(json));
 }
 
-void response_writer::end(std::string& out, const run_outcome& o) {
+void response_writer::end(std::string& out, const dialects::run_outcome& o) {
   if (!o.text.empty()) text(out, o.text, true);
   close(out);
   if (!o.refusal.empty()) refuse(out, o.refusal);
@@ -242,18 +242,18 @@ void response_writer::end(std::string& out, const run_outcome& o) {
 }
 
 // Two events, since some clients show the one and some the other.
-void response_writer::broken(std::string& out, const request_fault& f) {
+void response_writer::broken(std::string& out, const dialects::request_fault& f) {
   close(out);
   {
     event e(*this, out, "error");
-    e.w.member("code", f.code.empty() ? raw_json() : raw_json::string(f.code)).member("message", f.message);
-    e.w.member("param", f.param.empty() ? raw_json() : raw_json::string(f.param));
+    e.w.member("code", f.code.empty() ? json::raw_json() : json::raw_json::string(f.code)).member("message", f.message);
+    e.w.member("param", f.param.empty() ? json::raw_json() : json::raw_json::string(f.param));
   }
   event e(*this, out, "response.failed");
   write_response(e.w.key("response"), "failed", nullptr, &f);
 }
 
-std::string response_writer::body(said_text said, const run_outcome& o) {
+std::string response_writer::body(dialects::said_text said, const dialects::run_outcome& o) {
   if (!o.text.empty()) said.rounds.push_back(o.text);
   const auto add = [this](std::string_view kind, auto&& make) {
     id_ = item_id(kind);
@@ -267,13 +267,13 @@ std::string response_writer::body(said_text said, const run_outcome& o) {
   for (const auto& c : o.calls)
     add("fc_", [&](const std::string& id) { return call_item(id, c, "completed", arguments_of(c)); });
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   write_response(w, missing(o).empty() ? "completed" : "incomplete", &o, nullptr);
   return out;
 }
 
-std::string response_writer::error_body(const request_fault& f) const {
-  return openai_error_body(f);
+std::string response_writer::error_body(const dialects::request_fault& f) const {
+  return dialects::openai_error_body(f);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::responses

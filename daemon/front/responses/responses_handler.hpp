@@ -4,9 +4,9 @@
 
 #include <memory>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::responses {
 
 /// Answers a request of the Responses API with a run, or refuses it when its body is no such request.
-void handle_response(const std::shared_ptr<exchange>& x);
+void handle_response(const std::shared_ptr<routes::exchange>& x);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::responses

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::rpc_door {
 namespace {
 
 constexpr std::size_t bytes_per_token = 4;  // as in estimates of usage (providers/call)
@@ -33,9 +33,10 @@ std::string_view cost_of(std::string_view endpoint) {
   return local ? "local" : "provider";
 }
 
-raw_json told(const run_preview& p, const model_row* row, const std::string& session, const chat_opening& opening) {
+json::raw_json told(const run::run_preview& p, const front::model_row* row, const std::string& session,
+                    const chat::chat_opening& opening) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   const std::string endpoint = row == nullptr ? std::string() : row->endpoint;
   w.begin_object().member("dryRun", true).member("model", p.model).filled("id", p.id).member("api", p.api);
   w.filled("endpoint", endpoint).filled("host", host_of(endpoint));
@@ -57,21 +58,22 @@ raw_json told(const run_preview& p, const model_row* row, const std::string& ses
 
 }  // namespace
 
-void tell_beginning(rpc_caller& c, run_request r, const chat_opening& opening, const mcp::reply_once& reply) {
+void tell_beginning(rpc_caller& c, run::run_request r, const chat::chat_opening& opening,
+                    const mcp::server::reply_once& reply) {
   r.principal = c.principal();
   const std::string session = r.session;
-  c.door().daemon.preview_run(
-      std::move(r), [&daemon = c.door().daemon, session, opening, reply](const result<run_preview>& seen) {
-        if (!reply.open()) return;
-        if (!seen) return reply.error(mcp::to_rpc_error(seen.error()));
-        auto* const models = daemon.models();
-        if (models == nullptr) return reply.result(told(*seen, nullptr, session, opening));
-        const auto entry = seen->model.substr(0, seen->model.find('/'));
-        models->list(entry, false, [p = *seen, session, opening, reply](const result<std::vector<model_row>>& rows) {
-          if (!reply.open()) return;
-          reply.result(told(p, rows && !rows->empty() ? &rows->front() : nullptr, session, opening));
-        });
-      });
+  c.door().daemon.preview_run(std::move(r), [&daemon = c.door().daemon, session, opening,
+                                             reply](const result<run::run_preview>& seen) {
+    if (!reply.open()) return;
+    if (!seen) return reply.error(mcp::server::to_rpc_error(seen.error()));
+    auto* const models = daemon.models();
+    if (models == nullptr) return reply.result(told(*seen, nullptr, session, opening));
+    const auto entry = seen->model.substr(0, seen->model.find('/'));
+    models->list(entry, false, [p = *seen, session, opening, reply](const result<std::vector<front::model_row>>& rows) {
+      if (!reply.open()) return;
+      reply.result(told(p, rows && !rows->empty() ? &rows->front() : nullptr, session, opening));
+    });
+  });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::rpc_door

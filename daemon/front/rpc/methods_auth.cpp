@@ -8,35 +8,35 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::rpc_door {
 namespace {
 
 constexpr std::size_t longest_server_name = 1024, longest_principal = 1100, longest_pasted = 16u << 10;
 
 struct auth_params {
-  login_target whose;
+  logins::login_target whose;
   std::string address;
 };
 
 /// A connection that waits for a login, until it ends.
 class waiting_caller {
  public:
-  waiting_caller(door_context& door, login_target whose) : door_(door), whose_(std::move(whose)) {}
+  waiting_caller(front::door_context& door, logins::login_target whose) : door_(door), whose_(std::move(whose)) {}
   ~waiting_caller() {
     held_.reset();
     if (auto* const desk = door_.daemon.logins()) desk->left(whose_);
   }
   waiting_caller(const waiting_caller&) = delete;
   waiting_caller& operator=(const waiting_caller&) = delete;
-  const login_presence& held() const noexcept { return held_; }
+  const logins::login_presence& held() const noexcept { return held_; }
 
  private:
-  door_context& door_;
-  login_target whose_;
-  login_presence held_ = std::make_shared<int>();
+  front::door_context& door_;
+  logins::login_target whose_;
+  logins::login_presence held_ = std::make_shared<int>();
 };
 
-auth_params read_server(mcp::param_reader& in) {
+auth_params read_server(mcp::server::param_reader& in) {
   auth_params p;
   p.whose.server = in.text("server", longest_server_name).value_or("");
   p.whose.principal = in.text("principal", longest_principal).value_or("");
@@ -45,31 +45,31 @@ auth_params read_server(mcp::param_reader& in) {
 }
 
 /// Returns the desk; without one the request is answered with the reason.
-login_desk* desk_of(rpc_caller& c, const mcp::reply_once& reply) {
+logins::login_desk* desk_of(rpc_caller& c, const mcp::server::reply_once& reply) {
   auto* const desk = c.door().daemon.logins();
-  if (!desk) reply.error(mcp::to_rpc_error({errc::unavailable, "this daemon has no logins"}));
+  if (!desk) reply.error(mcp::server::to_rpc_error({errc::unavailable, "this daemon has no logins"}));
   return desk;
 }
 
-void answer_with(const mcp::reply_once& reply, const result<void>& outcome) {
-  if (!outcome) return reply.error(mcp::to_rpc_error(outcome.error()));
-  reply.result(raw_json::literal("{}"));
+void answer_with(const mcp::server::reply_once& reply, const result<void>& outcome) {
+  if (!outcome) return reply.error(mcp::server::to_rpc_error(outcome.error()));
+  reply.result(json::raw_json::literal("{}"));
 }
 
 // Makes a connection one of those that wait for a login: it ends when the last of them has ended.
-login_presence wait_at(rpc_caller& c, const login_target& whose) {
+logins::login_presence wait_at(rpc_caller& c, const logins::login_target& whose) {
   const auto kept = c.kept_until_closed("login " + whose.server + "\n" + whose.principal,
                                         [&] { return std::make_shared<waiting_caller>(c.door(), whose); });
   return std::static_pointer_cast<waiting_caller>(kept)->held();
 }
 
-void begin_login(rpc_caller& c, const auth_params& p, const mcp::reply_once& reply) {
+void begin_login(rpc_caller& c, const auth_params& p, const mcp::server::reply_once& reply) {
   auto* const desk = desk_of(c, reply);
   if (!desk) return;
-  desk->begin(p.whose, wait_at(c, p.whose), [reply](const result<login_invitation>& invitation) {
-    if (!invitation) return reply.error(mcp::to_rpc_error(invitation.error()));
+  desk->begin(p.whose, wait_at(c, p.whose), [reply](const result<logins::login_invitation>& invitation) {
+    if (!invitation) return reply.error(mcp::server::to_rpc_error(invitation.error()));
     std::string json;
-    json_writer out(json);
+    json::json_writer out(json);
     out.begin_object().filled("address", invitation->address).filled("redirectUri", invitation->redirect_uri);
     out.filled("openAddress", invitation->opened);
     out.filled("issuer", invitation->issuer).filled("resource", invitation->resource);
@@ -78,9 +78,9 @@ void begin_login(rpc_caller& c, const auth_params& p, const mcp::reply_once& rep
   });
 }
 
-raw_json report_of(const login_report& report) {
+json::raw_json report_of(const logins::login_report& report) {
   std::string json;
-  json_writer out(json);
+  json::json_writer out(json);
   out.begin_object().filled("file", report.file).member("protection", report.protection);
   out.key("servers").begin_array();
   for (const auto& s : report.servers) {
@@ -96,37 +96,40 @@ raw_json report_of(const login_report& report) {
 
 }  // namespace
 
-void add_auth_methods(own_methods& table) {
+void add_auth_methods(front::own_methods& table) {
   table.bind("mcpbx/auth/login", read_server, begin_login);
-  table.bind("mcpbx/auth/wait", read_server, [](rpc_caller& c, const auth_params& p, const mcp::reply_once& reply) {
-    if (auto* const desk = desk_of(c, reply))
-      desk->when_over(p.whose, wait_at(c, p.whose),
-                      [reply](const result<void>& outcome) { answer_with(reply, outcome); });
-  });
-  table.bind("mcpbx/auth/cancel", read_server, [](rpc_caller& c, const auth_params& p, const mcp::reply_once& reply) {
-    if (auto* const desk = desk_of(c, reply)) answer_with(reply, desk->cancel(p.whose));
-  });
+  table.bind("mcpbx/auth/wait", read_server,
+             [](rpc_caller& c, const auth_params& p, const mcp::server::reply_once& reply) {
+               if (auto* const desk = desk_of(c, reply))
+                 desk->when_over(p.whose, wait_at(c, p.whose),
+                                 [reply](const result<void>& outcome) { answer_with(reply, outcome); });
+             });
+  table.bind("mcpbx/auth/cancel", read_server,
+             [](rpc_caller& c, const auth_params& p, const mcp::server::reply_once& reply) {
+               if (auto* const desk = desk_of(c, reply)) answer_with(reply, desk->cancel(p.whose));
+             });
   table.bind(
       "mcpbx/auth/complete",
-      [](mcp::param_reader& in) {
+      [](mcp::server::param_reader& in) {
         auth_params p = read_server(in);
         p.address = in.text("address", longest_pasted).value_or("");
         if (p.address.empty()) in.wrong("address", "expected the address that the browser ended at, got nothing");
         return p;
       },
-      [](rpc_caller& c, const auth_params& p, const mcp::reply_once& reply) {
+      [](rpc_caller& c, const auth_params& p, const mcp::server::reply_once& reply) {
         if (auto* const desk = desk_of(c, reply)) answer_with(reply, desk->complete(p.whose, p.address));
       });
-  table.bind("mcpbx/auth/logout", read_server, [](rpc_caller& c, const auth_params& p, const mcp::reply_once& reply) {
-    if (auto* const desk = desk_of(c, reply))
-      desk->log_out(p.whose, [reply](const result<void>& outcome) { answer_with(reply, outcome); });
-  });
+  table.bind("mcpbx/auth/logout", read_server,
+             [](rpc_caller& c, const auth_params& p, const mcp::server::reply_once& reply) {
+               if (auto* const desk = desk_of(c, reply))
+                 desk->log_out(p.whose, [reply](const result<void>& outcome) { answer_with(reply, outcome); });
+             });
   table.bind(
-      "mcpbx/auth/status", [](mcp::param_reader&) { return auth_params(); },
-      [](rpc_caller& c, const auth_params&, const mcp::reply_once& reply) {
+      "mcpbx/auth/status", [](mcp::server::param_reader&) { return auth_params(); },
+      [](rpc_caller& c, const auth_params&, const mcp::server::reply_once& reply) {
         if (auto* const desk = desk_of(c, reply))
-          desk->status([reply](const login_report& report) { reply.result(report_of(report)); });
+          desk->status([reply](const logins::login_report& report) { reply.result(report_of(report)); });
       });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::rpc_door

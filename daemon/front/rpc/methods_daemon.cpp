@@ -17,19 +17,19 @@
 #include <memory>
 #include <optional>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::rpc_door {
 namespace {
 
 /// The revision of mcpbx's own methods.
 constexpr int protocol = 1;
 constexpr std::size_t longest_problem = 1000, longest_path = 4096;  // bytes
 
-void append_servers(json_writer& out, const std::vector<mcp::server_status>& servers) {
+void append_servers(json::json_writer& out, const std::vector<mcp::clients::server_status>& servers) {
   std::map<std::string_view, std::size_t> states;
   std::size_t open = 0, queued = 0, tools = 0;
   std::uint64_t restarts = 0, noise = 0, dropped = 0;
   for (const auto& s : servers) {
-    ++states[mcp::to_string(s.state)];
+    ++states[mcp::clients::to_string(s.state)];
     open += s.open_calls;
     queued += s.queued_calls;
     tools += s.tools;
@@ -46,28 +46,29 @@ void append_servers(json_writer& out, const std::vector<mcp::server_status>& ser
   // Names the faulty servers, so that a person who looks for a fault need not ask again.
   out.key("faulty").begin_array();
   for (const auto& s : servers) {
-    using enum mcp::server_state;
+    using enum mcp::clients::server_state;
     if (s.state != crash_loop && s.state != failed && s.state != restarting && !s.start_failed && !s.suspect) continue;
-    out.begin_object().member("name", s.name).member("state", mcp::to_string(s.state));
-    out.member("lastError", redactor::redact(s.last_error)).end_object();
+    out.begin_object().member("name", s.name).member("state", mcp::clients::to_string(s.state));
+    out.member("lastError", redact::redactor::redact(s.last_error)).end_object();
   }
   out.end_array().end_object();
 }
 
-void append_audit(json_writer& out, const audit_log& audit) {
+void append_audit(json::json_writer& out, const audit::audit_log& audit) {
   const auto& counts = audit.counts();
   out.key("audit").begin_object().member("file", audit.path()).member("records", counts.records);
   out.member("lost", counts.lost);
-  if (!counts.problem.empty()) out.member("problem", redactor::redact(counts.problem));
+  if (!counts.problem.empty()) out.member("problem", redact::redactor::redact(counts.problem));
   out.end_object();
 }
 
-void append_trouble(json_writer& out, const journal_trouble& trouble) {
-  out.key("store").begin_object().member("problem", cut_for_people(trouble.problem, longest_problem, {.mark = " …"}));
+void append_trouble(json::json_writer& out, const store::journal_trouble& trouble) {
+  out.key("store").begin_object().member("problem",
+                                         redact::cut_for_people(trouble.problem, longest_problem, {.mark = " …"}));
   out.member("sinceMs", trouble.since_ms).end_object();
 }
 
-void append_runs(json_writer& out, const loop_counters& runs) {
+void append_runs(json::json_writer& out, const run::loop_counters& runs) {
   static constexpr std::array<std::string_view, 8> depths{"0", "1", "2", "3-4", "5-8", "9-16", "17-64", "65+"};
   out.key("runs").begin_object().member("active", runs.active).member("total", runs.runs);
   out.member("rounds", runs.rounds).member("calls", runs.calls);
@@ -81,24 +82,25 @@ void append_runs(json_writer& out, const loop_counters& runs) {
 
 struct cancel_params {
   std::optional<std::string> run;
-  std::optional<mcp::rpc_id> request;
+  std::optional<mcp::rpc::rpc_id> request;
 };
 
-cancel_params read_cancel(mcp::param_reader& in) {
+cancel_params read_cancel(mcp::server::param_reader& in) {
   cancel_params p;
   p.run = in.text("run");
-  if (const raw_json id = in.any("request"); !id.empty()) {
-    p.request = mcp::rpc_id::from(id);
+  if (const json::raw_json id = in.any("request"); !id.empty()) {
+    p.request = mcp::rpc::rpc_id::from(id);
     if (!p.request) in.expected("request", "the id of a request on this connection", id);
   }
   if (in.has("run") == in.has("request")) in.wrong("", "expected either run or request");
   return p;
 }
 
-void cancel(rpc_caller& c, const cancel_params& p, const mcp::reply_once& reply) {
+void cancel(rpc_caller& c, const cancel_params& p, const mcp::server::reply_once& reply) {
   if (p.request) {
     if (!c.cancel_request(*p.request, answer_when_kept(reply)))
-      reply.error(mcp::to_rpc_error({errc::not_found, "no request with the id " + std::string(p.request->token()) +
+      reply.error(
+          mcp::server::to_rpc_error({errc::not_found, "no request with the id " + std::string(p.request->token()) +
                                                           " is open here; it may have ended"}));
     return;
   }
@@ -111,35 +113,35 @@ struct hello_params {
   std::optional<bool> answers;
 };
 
-hello_params read_hello(mcp::param_reader& in, const rpc_caller& c) {
+hello_params read_hello(mcp::server::param_reader& in, const rpc_caller& c) {
   hello_params p{in.text("name", 128).value_or(""), in.text("profile", 512).value_or(""),
                  in.text("cwd", longest_path).value_or(""), in.boolean("mcpOnly").value_or(false),
                  in.boolean("answers")};
   if (!p.cwd.empty() && (p.cwd.front() != '/' || p.cwd.contains('\0')))
-    in.wrong("cwd", "expected an absolute path, got " + json_quoted(cut_utf8(p.cwd, 128)));
+    in.wrong("cwd", "expected an absolute path, got " + json::json_quoted(cut_utf8(p.cwd, 128)));
   if (!in.has("profile") || in.failed()) return p;
   if (p.profile.empty()) in.wrong("profile", "expected the name of a profile, got \"\"");
   if (const auto known = c.door().settings.chat()->base("", p.profile); !known)
     in.wrong("profile", known.error().message);
   else if (!c.profile().empty() && c.profile() != p.profile)
-    in.wrong("profile", "expected " + json_quoted(c.profile()) + ", which this connection keeps to, got " +
-                            json_quoted(p.profile) + "; open another connection for another profile");
+    in.wrong("profile", "expected " + json::json_quoted(c.profile()) + ", which this connection keeps to, got " +
+                            json::json_quoted(p.profile) + "; open another connection for another profile");
   return p;
 }
 
-void hello(rpc_caller& c, hello_params p, const mcp::reply_once& reply) {
+void hello(rpc_caller& c, hello_params p, const mcp::server::reply_once& reply) {
   c.set_name(std::move(p.name));
   if (!p.cwd.empty()) c.set_cwd(std::move(p.cwd));
   if (p.mcp_only) c.keep_to_mcp();
   if (p.answers) c.set_answers(*p.answers);
   // The profile holds for requests that follow at once; the news of other tools follows the answer.
   const bool other_tools = !p.profile.empty() && c.set_profile(std::move(p.profile));
-  const bool person = is_person(c.principal());
+  const bool person = stored::is_person(c.principal());
   const auto answer = [version = c.door().settings.version, tell = person ? c.door().settings.tell_start : nullptr,
                        caller = other_tools ? c.weak_from_this() : std::weak_ptr<rpc_caller>(),
                        reply](const std::vector<std::string>& changed) {
     std::string json;
-    json_writer out(json);
+    json::json_writer out(json);
     out.begin_object().member("version", version).member("protocol", protocol).member("pid", ::getpid());
     if (tell) tell(out, changed);
     out.end_object();
@@ -153,27 +155,28 @@ void hello(rpc_caller& c, hello_params p, const mcp::reply_once& reply) {
 }
 
 // Stops the daemon; with ifIdle only if there are no other callers and no running work.
-void stop(rpc_caller& c, bool if_idle, const mcp::reply_once& reply) {
+void stop(rpc_caller& c, bool if_idle, const mcp::server::reply_once& reply) {
   auto& door = c.door();
   if (if_idle && ((door.load && door.load().callers > 1) || door.daemon.run_counts().active > 0))
-    return reply.error(mcp::to_rpc_error({errc::unavailable, "the daemon is in use: it has other callers or runs"}));
-  reply.result(raw_json::literal("{}"));
+    return reply.error(
+        mcp::server::to_rpc_error({errc::unavailable, "the daemon is in use: it has other callers or runs"}));
+  reply.result(json::raw_json::literal("{}"));
   // Posts, so that the answer is written first.
   boost::asio::post(c.door().executor, [&daemon = c.door().daemon] { daemon.stop(); });
 }
 
-void append_texts(json_writer& out, std::string_view key, const std::vector<std::string>& texts) {
+void append_texts(json::json_writer& out, std::string_view key, const std::vector<std::string>& texts) {
   out.key(key).begin_array();
   for (const auto& t : texts) out.value(t);
   out.end_array();
 }
 
 // Reads the configuration again.
-void reload(rpc_caller& c, const mcp::reply_once& reply) {
-  c.door().daemon.reload([reply](const result<reload_report>& told) {
-    if (!told) return reply.error(mcp::to_rpc_error(told.error()));
+void reload(rpc_caller& c, const mcp::server::reply_once& reply) {
+  c.door().daemon.reload([reply](const result<front::reload_report>& told) {
+    if (!told) return reply.error(mcp::server::to_rpc_error(told.error()));
     std::string json;
-    json_writer out(json);
+    json::json_writer out(json);
     out.begin_object();
     append_texts(out, "files", told->files);
     append_texts(out, "fromNextStart", told->waiting);
@@ -184,22 +187,22 @@ void reload(rpc_caller& c, const mcp::reply_once& reply) {
 }
 
 // Tells the configuration in force.
-void config(rpc_caller& c, const mcp::reply_once& reply) {
-  c.door().daemon.config([reply](const result<raw_json>& told) {
+void config(rpc_caller& c, const mcp::server::reply_once& reply) {
+  c.door().daemon.config([reply](const result<json::raw_json>& told) {
     if (told)
       reply.result(*told);
     else
-      reply.error(mcp::to_rpc_error(told.error()));
+      reply.error(mcp::server::to_rpc_error(told.error()));
   });
 }
 
 }  // namespace
 
-raw_json status_of(door_context& door) {
-  const door_load load = door.load ? door.load() : door_load{};
+json::raw_json status_of(front::door_context& door) {
+  const front::door_load load = door.load ? door.load() : front::door_load{};
   const auto uptime = std::chrono::duration_cast<milliseconds>(door.time.now() - door.started);
   std::string json;
-  json_writer out(json);
+  json::json_writer out(json);
   out.begin_object().member("version", door.settings.version).member("protocol", protocol);
   out.member("pid", ::getpid()).member("uptimeMs", uptime.count()).member("socket", door.settings.socket);
   if (!door.settings.http.empty()) out.member("http", "http://" + door.settings.http);
@@ -214,7 +217,7 @@ raw_json status_of(door_context& door) {
       .begin_object()
       .member("ownedBytes", byte_account::total())
       .member("limitBytes", byte_account::limit());
-  out.member("rssBytes", resident_bytes(::getpid())).end_object();
+  out.member("rssBytes", front::resident_bytes(::getpid())).end_object();
   out.key("queues").begin_object().member("outboxBytes", load.outbox_bytes);
   out.member("largestOutboxBytes", load.largest_outbox).end_object();
   out.key("counters").begin_object().member("requests", load.counters.requests).member("faults", load.counters.faults);
@@ -226,13 +229,14 @@ raw_json status_of(door_context& door) {
   return out.json();
 }
 
-void add_daemon_methods(own_methods& table) {
+void add_daemon_methods(front::own_methods& table) {
   table.bind("mcpbx/hello", read_hello, hello);
-  table.bind("mcpbx/status", [](rpc_caller& c, const mcp::reply_once& reply) { reply.result(status_of(c.door())); });
+  table.bind("mcpbx/status",
+             [](rpc_caller& c, const mcp::server::reply_once& reply) { reply.result(status_of(c.door())); });
   table.bind("mcpbx/cancel", read_cancel, cancel);
-  table.bind("mcpbx/stop", [](mcp::param_reader& in) { return in.boolean("ifIdle").value_or(false); }, stop);
+  table.bind("mcpbx/stop", [](mcp::server::param_reader& in) { return in.boolean("ifIdle").value_or(false); }, stop);
   table.bind("mcpbx/reload", reload);
   table.bind("mcpbx/config", config);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::rpc_door

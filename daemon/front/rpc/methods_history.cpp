@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::rpc_door {
 namespace {
 
 /// Longest time of one look back. The answer then has the part that was read, and says so.
@@ -30,15 +30,15 @@ struct stats_params {
   std::size_t by = 0;
 };
 
-stats_params read_stats(mcp::param_reader& in, const rpc_caller& c) {
+stats_params read_stats(mcp::server::param_reader& in, const rpc_caller& c) {
   stats_params p;
   p.days = in.integer("days", 1, 36'500).value_or(p.days);
   p.by = in.word("by", groups).value_or(0);
-  if (!is_person(c.principal())) in.wrong("", "expected the person, who alone may count the runs of everybody");
+  if (!stored::is_person(c.principal())) in.wrong("", "expected the person, who alone may count the runs of everybody");
   return p;
 }
 
-void append_counts(json_writer& out, const usage_counts& c, bool calls_only) {
+void append_counts(json::json_writer& out, const stored::usage_counts& c, bool calls_only) {
   if (!calls_only) {
     out.member("runs", c.runs).member("failedRuns", c.failed_runs);
     out.member("modelCalls", c.model_calls).member("failedModelCalls", c.failed_model_calls);
@@ -50,7 +50,7 @@ void append_counts(json_writer& out, const usage_counts& c, bool calls_only) {
 
 /// Writes the rows of a group, those with most calls and tokens first; days in order.
 template <class Map, class Name>
-void append_group(json_writer& out, const Map& group, bool calls_only, bool in_order, Name name) {
+void append_group(json::json_writer& out, const Map& group, bool calls_only, bool in_order, Name name) {
   struct place {
     std::int64_t tokens, calls;  ///< negative, so that the largest come first
     std::size_t at;
@@ -72,9 +72,9 @@ void append_group(json_writer& out, const Map& group, bool calls_only, bool in_o
   out.end_array();
 }
 
-raw_json stats_of(const usage_report& r, const stats_params& p, std::int64_t since_ms, bool complete) {
+json::raw_json stats_of(const stored::usage_report& r, const stats_params& p, std::int64_t since_ms, bool complete) {
   std::string json;
-  json_writer out(json);
+  json::json_writer out(json);
   out.begin_object().member("by", groups.at(p.by)).member("days", p.days).member("sinceMs", since_ms);
   out.member("complete", complete).key("total").begin_object();
   append_counts(out, r.total, false);
@@ -83,7 +83,7 @@ raw_json stats_of(const usage_report& r, const stats_params& p, std::int64_t sin
   if (p.by == 0) append_group(out, r.models, false, false, plain);
   if (p.by == 1) append_group(out, r.servers, true, false, plain);
   if (p.by == 2)
-    append_group(out, r.tools, true, false, [&](const usage_report::tool_name& name) {
+    append_group(out, r.tools, true, false, [&](const stored::usage_report::tool_name& name) {
       out.member("tool", name.first).member("server", name.second);
     });
   if (p.by == 3) append_group(out, r.days, false, true, plain);
@@ -94,7 +94,7 @@ raw_json stats_of(const usage_report& r, const stats_params& p, std::int64_t sin
 /// One look back over any number of pages. It lives in the handlers of its pages.
 class counting : public std::enable_shared_from_this<counting> {
  public:
-  counting(door_context& door, const stats_params& p, mcp::reply_once reply)
+  counting(front::door_context& door, const stats_params& p, mcp::server::reply_once reply)
       : door_(door), params_(p), reply_(std::move(reply)), ends_(door.time.now() + longest_look) {
     // Whole days, so that the first row is no smaller than it was.
     const std::int64_t today = door.time.wall_ms() / day_ms;
@@ -102,25 +102,25 @@ class counting : public std::enable_shared_from_this<counting> {
   }
   void go_on() {
     door_.daemon.store().count_usage(
-        where_, [self = shared_from_this()](result<journal::usage_page> page) { self->take(std::move(page)); });
+        where_, [self = shared_from_this()](result<store::journal::usage_page> page) { self->take(std::move(page)); });
   }
 
  private:
-  void take(result<journal::usage_page> page) {
+  void take(result<store::journal::usage_page> page) {
     if (!reply_.open()) return;
-    if (!page) return reply_.error(mcp::to_rpc_error(page.error()));
+    if (!page) return reply_.error(mcp::server::to_rpc_error(page.error()));
     report_ += page->report;
     where_.before = page->next;
     if (page->next != 0 && door_.time.now() < ends_) return go_on();
     reply_.result(stats_of(report_, params_, where_.since_ms, page->next == 0));
   }
 
-  door_context& door_;
+  front::door_context& door_;
   stats_params params_;
-  mcp::reply_once reply_;
+  mcp::server::reply_once reply_;
   time_point ends_;
-  look_back where_;
-  usage_report report_;
+  stored::look_back where_;
+  stored::usage_report report_;
 };
 
 struct find_params {
@@ -129,19 +129,19 @@ struct find_params {
   bool all = false;
 };
 
-find_params read_find(mcp::param_reader& in, const rpc_caller& c) {
+find_params read_find(mcp::server::param_reader& in, const rpc_caller& c) {
   find_params p;
   p.words = in.text("words", most_find_bytes).value_or("");
   p.limit = static_cast<std::size_t>(in.integer("limit", 1, 1'000).value_or(20));
   p.all = in.boolean("all").value_or(false);
-  if (!in.failed() && word_search(p.words).empty()) in.wrong("words", "expected one word or more, got none");
-  if (!is_person(c.principal())) in.wrong("", "expected the person, who alone may search the sessions");
+  if (!in.failed() && search::word_search(p.words).empty()) in.wrong("words", "expected one word or more, got none");
+  if (!stored::is_person(c.principal())) in.wrong("", "expected the person, who alone may search the sessions");
   return p;
 }
 
 class finding : public std::enable_shared_from_this<finding> {
  public:
-  finding(door_context& door, find_params p, std::string who, mcp::reply_once reply)
+  finding(front::door_context& door, find_params p, std::string who, mcp::server::reply_once reply)
       : door_(door),
         params_(std::move(p)),
         who_(std::move(who)),
@@ -150,13 +150,13 @@ class finding : public std::enable_shared_from_this<finding> {
   void go_on() {
     door_.daemon.store().find_words(
         where_, params_.words, params_.limit - found_.size(),
-        [self = shared_from_this()](result<journal::found_page> page) { self->take(std::move(page)); });
+        [self = shared_from_this()](result<store::journal::found_page> page) { self->take(std::move(page)); });
   }
 
  private:
-  void take(result<journal::found_page> page) {
+  void take(result<store::journal::found_page> page) {
     if (!reply_.open()) return;
-    if (!page) return reply_.error(mcp::to_rpc_error(page.error()));
+    if (!page) return reply_.error(mcp::server::to_rpc_error(page.error()));
     for (auto& one : page->runs)
       if (params_.all || one.principal.empty() || one.principal == who_) found_.push_back(std::move(one));
     where_.before = page->next;
@@ -165,9 +165,9 @@ class finding : public std::enable_shared_from_this<finding> {
     reply_.result(told(page->next == 0));
   }
 
-  raw_json told(bool complete) const {
+  json::raw_json told(bool complete) const {
     std::string json;
-    json_writer out(json);
+    json::json_writer out(json);
     out.begin_object().member("complete", complete);
     if (!complete) out.member("reachedMs", reached_ms_);
     out.key("found").begin_array();
@@ -180,25 +180,26 @@ class finding : public std::enable_shared_from_this<finding> {
     return out.json();
   }
 
-  door_context& door_;
+  front::door_context& door_;
   find_params params_;
   std::string who_;
-  mcp::reply_once reply_;
+  mcp::server::reply_once reply_;
   time_point ends_;
-  look_back where_;
-  std::vector<word_hit> found_;
+  stored::look_back where_;
+  std::vector<stored::word_hit> found_;
   std::int64_t reached_ms_ = 0;
 };
 
 }  // namespace
 
-void add_history_methods(own_methods& table) {
-  table.bind("mcpbx/stats", read_stats, [](rpc_caller& c, const stats_params& p, const mcp::reply_once& reply) {
+void add_history_methods(front::own_methods& table) {
+  table.bind("mcpbx/stats", read_stats, [](rpc_caller& c, const stats_params& p, const mcp::server::reply_once& reply) {
     std::make_shared<counting>(c.door(), p, reply)->go_on();
   });
-  table.bind("mcpbx/sessions/find", read_find, [](rpc_caller& c, const find_params& p, const mcp::reply_once& reply) {
-    std::make_shared<finding>(c.door(), p, c.principal(), reply)->go_on();
-  });
+  table.bind("mcpbx/sessions/find", read_find,
+             [](rpc_caller& c, const find_params& p, const mcp::server::reply_once& reply) {
+               std::make_shared<finding>(c.door(), p, c.principal(), reply)->go_on();
+             });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::rpc_door

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::rpc_door {
 namespace {
 
 constexpr std::size_t longest_pinned_name = 1024;
@@ -21,7 +21,7 @@ struct pins_params {
 
 /// Resolves a server, a tool by its offered name, or SERVER__TOOL with the server's own name of the tool, which also
 /// finds tools that are gone.
-pin_choice choice_of(backend& daemon, const std::string& name) {
+pins::pin_choice choice_of(front::backend& daemon, const std::string& name) {
   if (name.empty()) return {};
   const auto servers = daemon.servers();
   for (const auto& s : servers)
@@ -36,30 +36,30 @@ pin_choice choice_of(backend& daemon, const std::string& name) {
   return {name.substr(0, cut), name.substr(cut + 2)};
 }
 
-std::string nothing_named(backend& daemon, const std::string& name) {
-  std::vector<mcp::server_status> servers = daemon.servers();
+std::string nothing_named(front::backend& daemon, const std::string& name) {
+  std::vector<mcp::clients::server_status> servers = daemon.servers();
   std::vector<std::string_view> known;
   for (const auto& s : servers) known.push_back(s.name);
   const auto tools = daemon.tools();
   for (const auto& e : tools->entries()) known.push_back(e->name);
   for (const auto& [withheld, e] : tools->withheld()) known.push_back(withheld);
-  return "there are no pins of " + json_quoted(cut_utf8(name, 128)) + did_you_mean(name, known) +
+  return "there are no pins of " + json::json_quoted(cut_utf8(name, 128)) + did_you_mean(name, known) +
          "; `mcpbx pins` lists them";
 }
 
-raw_json report_json(const pin_report& report, const mcp::catalog& tools) {
+json::raw_json report_json(const pins::pin_report& report, const mcp::catalogs::catalog& tools) {
   std::map<std::pair<std::string_view, std::string_view>, std::string_view> names;
   for (const auto& e : tools.entries()) names[{e->server, e->tool}] = e->name;
   for (const auto& [name, e] : tools.withheld()) names[{e.server, e.tool}] = name;
   std::string json;
-  json_writer out(json);
+  json::json_writer out(json);
   out.begin_object().member("file", report.file);
   if (!report.problem.empty()) out.member("problem", report.problem);
   out.key("pins").begin_array();
   for (const auto& r : report.rows) {
     out.begin_object().member("server", r.server).member("tool", r.tool);
     if (const auto name = names.find({r.server, r.tool}); name != names.end()) out.member("name", name->second);
-    out.member("state", to_string(r.state)).member("pin", to_string(r.mode)).member("withheld", r.withheld);
+    out.member("state", pins::to_string(r.state)).member("pin", pins::to_string(r.mode)).member("withheld", r.withheld);
     if (r.origin_only) out.member("originOnly", true);
     if (!r.sha256.empty()) out.member("sha256", r.sha256);
     if (!r.pinned_sha256.empty()) out.member("pinnedSha256", r.pinned_sha256).member("pinnedAt", r.pinned_at);
@@ -73,45 +73,46 @@ raw_json report_json(const pin_report& report, const mcp::catalog& tools) {
   return out.json();
 }
 
-bool has_pins(rpc_caller& c, const mcp::reply_once& reply) {
+bool has_pins(rpc_caller& c, const mcp::server::reply_once& reply) {
   if (c.door().daemon.pins()) return true;
-  reply.error(mcp::to_rpc_error({errc::unavailable, "this daemon keeps no pins"}));
+  reply.error(mcp::server::to_rpc_error({errc::unavailable, "this daemon keeps no pins"}));
   return false;
 }
 
-void list(rpc_caller& c, const pins_params& p, const mcp::reply_once& reply) {
+void list(rpc_caller& c, const pins_params& p, const mcp::server::reply_once& reply) {
   if (!has_pins(c, reply)) return;
   // Waits for servers that are starting and are about to list their tools.
   c.when_settled(c.door().settings.session.settle, [&c, p, reply] {
     if (!reply.open()) return;
-    backend& daemon = c.door().daemon;
-    daemon.pins()->list(choice_of(daemon, p.name), p.definitions,
-                        [&daemon, p, reply, seen = c.seen_pins()](const pin_report& report) {
-                          if (!p.name.empty() && report.rows.empty() && report.problem.empty())
-                            return reply.error(mcp::to_rpc_error({errc::not_found, nothing_named(daemon, p.name)}));
-                          if (p.definitions && report.problem.empty()) seen->note(p.name, report.sha256);
-                          reply.result(report_json(report, *daemon.tools()));
-                        });
+    front::backend& daemon = c.door().daemon;
+    daemon.pins()->list(
+        choice_of(daemon, p.name), p.definitions,
+        [&daemon, p, reply, seen = c.seen_pins()](const pins::pin_report& report) {
+          if (!p.name.empty() && report.rows.empty() && report.problem.empty())
+            return reply.error(mcp::server::to_rpc_error({errc::not_found, nothing_named(daemon, p.name)}));
+          if (p.definitions && report.problem.empty()) seen->note(p.name, report.sha256);
+          reply.result(report_json(report, *daemon.tools()));
+        });
   });
 }
 
-void accept(rpc_caller& c, const pins_params& p, const mcp::reply_once& reply) {
+void accept(rpc_caller& c, const pins_params& p, const mcp::server::reply_once& reply) {
   if (!has_pins(c, reply)) return;
   c.when_settled(c.door().settings.session.settle, [&c, p, reply] {
     if (!reply.open()) return;
-    backend& daemon = c.door().daemon;
+    front::backend& daemon = c.door().daemon;
     // An approval needs the hash of the definitions that were shown: sent by the caller, or shown on this connection.
     const std::string hash = p.sha256.empty() ? c.seen_pins()->of(p.name) : p.sha256;
     if (hash.empty())
-      return reply.error(mcp::to_rpc_error(
+      return reply.error(mcp::server::to_rpc_error(
           {errc::invalid_argument, "params.sha256: expected the hash of what is approved, got nothing; " +
-                                       json_quoted(cut_utf8(p.name, 128)) +
+                                       json::json_quoted(cut_utf8(p.name, 128)) +
                                        " was not shown on this connection: look at it with mcpbx/pins/list "
                                        "(\"definitions\": true), which tells the hash"}));
     daemon.pins()->accept(choice_of(daemon, p.name), hash, [reply](const result<std::size_t>& done) {
-      if (!done) return reply.error(mcp::to_rpc_error(done.error()));
+      if (!done) return reply.error(mcp::server::to_rpc_error(done.error()));
       std::string json;
-      json_writer out(json);
+      json::json_writer out(json);
       out.begin_object().member("accepted", *done).end_object();
       reply.result(out.json());
     });
@@ -120,10 +121,10 @@ void accept(rpc_caller& c, const pins_params& p, const mcp::reply_once& reply) {
 
 }  // namespace
 
-void add_pin_methods(own_methods& table) {
+void add_pin_methods(front::own_methods& table) {
   table.bind(
       "mcpbx/pins/list",
-      [](mcp::param_reader& in) {
+      [](mcp::server::param_reader& in) {
         pins_params p;
         p.name = in.text("name", longest_pinned_name).value_or("");
         p.definitions = in.boolean("definitions").value_or(false);
@@ -132,7 +133,7 @@ void add_pin_methods(own_methods& table) {
       list);
   table.bind(
       "mcpbx/pins/accept",
-      [](mcp::param_reader& in) {
+      [](mcp::server::param_reader& in) {
         pins_params p;
         p.name = in.text("name", longest_pinned_name).value_or("");
         if (p.name.empty()) in.wrong("name", "expected the name of a tool server or a tool, got nothing");
@@ -142,4 +143,4 @@ void add_pin_methods(own_methods& table) {
       accept);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::rpc_door

@@ -14,23 +14,24 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::rpc_door {
 namespace {
 
 constexpr std::size_t page_bytes = 4u << 20;   // messages in one answer; one message may be larger
 constexpr std::size_t part_bytes = 64u << 10;  // text of a broken answer
 
-session_query read_list(mcp::param_reader& in, const rpc_caller& c) {
-  session_query q;
+stored::session_query read_list(mcp::server::param_reader& in, const rpc_caller& c) {
+  stored::session_query q;
   q.limit = static_cast<std::size_t>(in.integer("limit", 1, 1'000).value_or(100));
   q.before = in.text("before", 128).value_or("");
   const bool all = in.boolean("all").value_or(false);
-  if (all && !is_person(c.principal())) in.wrong("all", "expected false, because only the person may see all sessions");
+  if (all && !stored::is_person(c.principal()))
+    in.wrong("all", "expected false, because only the person may see all sessions");
   if (!all) q.principal = c.principal();
   return q;
 }
 
-std::string read_id(mcp::param_reader& in) {
+std::string read_id(mcp::server::param_reader& in) {
   auto id = in.text("session", 128).value_or("");
   if (id.empty()) in.wrong("session", "expected the id of a session");
   return id;
@@ -42,7 +43,7 @@ struct get_params {
   bool redact = false;  ///< known secrets are replaced by ***
 };
 
-get_params read_get(mcp::param_reader& in) {
+get_params read_get(mcp::server::param_reader& in) {
   get_params p;
   p.session = read_id(in);
   p.from = static_cast<std::size_t>(in.integer("from", 0, 1'000'000'000).value_or(0));
@@ -51,16 +52,16 @@ get_params read_get(mcp::param_reader& in) {
   return p;
 }
 
-void append_session(json_writer& out, const session_row& s) {
+void append_session(json::json_writer& out, const stored::session_row& s) {
   out.member("session", s.id).member("title", s.title).member("model", s.model).member("principal", s.principal);
   out.member("createdMs", s.created_ms).member("usedMs", s.used_ms).member("runCount", s.runs).member("bytes", s.bytes);
   if (!s.running.empty()) out.member("running", s.running);
   if (!s.owner.empty()) out.member("owner", s.owner);
 }
 
-raw_json list_of(const std::vector<session_row>& rows, std::size_t limit) {
+json::raw_json list_of(const std::vector<stored::session_row>& rows, std::size_t limit) {
   std::string json;
-  json_writer out(json);
+  json::json_writer out(json);
   out.begin_object().key("sessions").begin_array();
   for (const auto& row : rows) {
     out.begin_object();
@@ -79,7 +80,7 @@ std::string shown_part(const std::string& partial, std::size_t bytes) {
 }
 
 // Writes one run. Every page has all runs of the session; `part_room` bounds the parts of answers in all of them.
-void append_run(json_writer& out, const kept_run& one, std::size_t& part_room) {
+void append_run(json::json_writer& out, const stored::kept_run& one, std::size_t& part_room) {
   out.begin_object().member("run", one.row.run).member("model", one.row.model);
   out.member("startedMs", one.row.started_ms);
   if (one.row.ended_ms > 0) out.member("endedMs", one.row.ended_ms).member("stopReason", one.row.reason);
@@ -95,19 +96,19 @@ void append_run(json_writer& out, const kept_run& one, std::size_t& part_room) {
 }
 
 // Writes a session. Messages are numbered through the whole session; `runs` has the number that each run added.
-raw_json contents_of(const session_contents& kept, const get_params& p) {
+json::raw_json contents_of(const stored::session_contents& kept, const get_params& p) {
   std::string json;
-  json_writer head(json);
+  json::json_writer head(json);
   head.begin_object();
   append_session(head, kept.row);
   std::size_t total = 0, next = p.from;
   std::string messages;
-  json_writer list(messages);
+  json::json_writer list(messages);
   for (const auto& one : kept.runs)
     for (const auto& m : one.folded.messages) {
       const auto at = total++;
       if (at != next || at >= p.from + p.limit || messages.size() >= page_bytes) continue;
-      append_message(list, *m);
+      event_json::append_message(list, *m);
       ++next;
     }
   head.member("from", p.from).member("total", total);
@@ -123,8 +124,8 @@ raw_json contents_of(const session_contents& kept, const get_params& p) {
 
 // Returns an answer without known secrets. One that looks like a number or a word of JSON may stand outside of a text,
 // and then the answer would be no JSON any more: it is refused, because nothing may fail open.
-result<raw_json> without_secrets(const raw_json& told) {
-  auto safe = raw_json::parse(redacted_part(told.text(), {}), 10'000);
+result<json::raw_json> without_secrets(const json::raw_json& told) {
+  auto safe = json::raw_json::parse(redact::redacted_part(told.text(), {}), 10'000);
   if (!safe)
     return fail(errc::internal,
                 "a configured secret is a part of numbers in this session, so it cannot be exported "
@@ -133,49 +134,52 @@ result<raw_json> without_secrets(const raw_json& told) {
 }
 
 // Reads a session of this caller; sessions of others are reported as unknown.
-void read_own(rpc_caller& c, const std::string& id, const mcp::reply_once& reply,
-              std::function<void(result<session_contents>)> then) {
+void read_own(rpc_caller& c, const std::string& id, const mcp::server::reply_once& reply,
+              std::function<void(result<stored::session_contents>)> then) {
   c.door().daemon.store().read_session(
-      id, [reply, id, who = c.principal(), then = std::move(then)](result<session_contents> kept) {
+      id, [reply, id, who = c.principal(), then = std::move(then)](result<stored::session_contents> kept) {
         if (!reply.open()) return;
-        if (kept && !may_have(who, kept->row.principal))
-          return then(fail(errc::not_found, "this caller has no session " + json_quoted(id)));
+        if (kept && !stored::may_have(who, kept->row.principal))
+          return then(fail(errc::not_found, "this caller has no session " + json::json_quoted(id)));
         then(std::move(kept));
       });
 }
 
 }  // namespace
 
-void add_session_methods(own_methods& table) {
-  table.bind("mcpbx/sessions/list", read_list, [](rpc_caller& c, const session_query& q, const mcp::reply_once& reply) {
-    c.door().daemon.store().list_sessions(q, [reply, q](result<std::vector<session_row>> rows) {
-      if (!rows) return reply.error(mcp::to_rpc_error(rows.error()));
-      reply.result(list_of(*rows, q.limit));
-    });
-  });
-  table.bind("mcpbx/sessions/get", read_get, [](rpc_caller& c, const get_params& p, const mcp::reply_once& reply) {
-    read_own(c, p.session, reply, [reply, p](result<session_contents> kept) {
-      if (!kept) return reply.error(mcp::to_rpc_error(kept.error()));
-      const auto told = contents_of(*kept, p);
-      if (!p.redact) return reply.result(told);
-      auto safe = without_secrets(told);
-      if (!safe) return reply.error(mcp::to_rpc_error(safe.error()));
-      reply.result(*safe);
-    });
-  });
-  table.bind("mcpbx/sessions/delete", read_id, [](rpc_caller& c, const std::string& id, const mcp::reply_once& reply) {
-    const auto erase = [&store = c.door().daemon.store(), id, reply] {
-      store.erase_session(id, [reply](const result<void>& done) {
-        if (!done) return reply.error(mcp::to_rpc_error(done.error()));
-        reply.result(raw_json::literal("{}"));
-      });
-    };
-    if (is_person(c.principal())) return erase();
-    read_own(c, id, reply, [reply, erase](const result<session_contents>& kept) {
-      if (!kept) return reply.error(mcp::to_rpc_error(kept.error()));
-      erase();
-    });
-  });
+void add_session_methods(front::own_methods& table) {
+  table.bind("mcpbx/sessions/list", read_list,
+             [](rpc_caller& c, const stored::session_query& q, const mcp::server::reply_once& reply) {
+               c.door().daemon.store().list_sessions(q, [reply, q](result<std::vector<stored::session_row>> rows) {
+                 if (!rows) return reply.error(mcp::server::to_rpc_error(rows.error()));
+                 reply.result(list_of(*rows, q.limit));
+               });
+             });
+  table.bind("mcpbx/sessions/get", read_get,
+             [](rpc_caller& c, const get_params& p, const mcp::server::reply_once& reply) {
+               read_own(c, p.session, reply, [reply, p](result<stored::session_contents> kept) {
+                 if (!kept) return reply.error(mcp::server::to_rpc_error(kept.error()));
+                 const auto told = contents_of(*kept, p);
+                 if (!p.redact) return reply.result(told);
+                 auto safe = without_secrets(told);
+                 if (!safe) return reply.error(mcp::server::to_rpc_error(safe.error()));
+                 reply.result(*safe);
+               });
+             });
+  table.bind("mcpbx/sessions/delete", read_id,
+             [](rpc_caller& c, const std::string& id, const mcp::server::reply_once& reply) {
+               const auto erase = [&store = c.door().daemon.store(), id, reply] {
+                 store.erase_session(id, [reply](const result<void>& done) {
+                   if (!done) return reply.error(mcp::server::to_rpc_error(done.error()));
+                   reply.result(json::raw_json::literal("{}"));
+                 });
+               };
+               if (stored::is_person(c.principal())) return erase();
+               read_own(c, id, reply, [reply, erase](const result<stored::session_contents>& kept) {
+                 if (!kept) return reply.error(mcp::server::to_rpc_error(kept.error()));
+                 erase();
+               });
+             });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::rpc_door

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::rpc_door {
 namespace {
 
 /// Returns the formats: `mcp` as servers define tools, those of model APIs (openai is short for openai-chat), and text.
@@ -27,7 +27,7 @@ namespace {
 std::span<const std::string_view> formats() {
   static const auto words = [] {
     std::vector<std::string_view> all{"mcp", "openai"};
-    for (const auto* api : providers::all_apis()) all.push_back(api->name);
+    for (const auto* api : providers::registry::all_apis()) all.push_back(api->name);
     all.push_back("react");
     return all;
   }();
@@ -41,7 +41,7 @@ struct tools_params {
   std::string_view format = formats()[0];
 };
 
-tools_params read_tools(mcp::param_reader& in) {
+tools_params read_tools(mcp::server::param_reader& in) {
   tools_params p;
   if (auto pattern = in.text("pattern", 1024)) p.pattern = std::move(*pattern);
   if (auto name = in.text("name", 1024)) p.name = std::move(*name);
@@ -54,36 +54,36 @@ tools_params read_tools(mcp::param_reader& in) {
 /// Format in which tools are shown.
 struct shown_form {
   const providers::text::tool_format* text;  ///< null: in the form of an API
-  const providers::api_description* api;
+  const providers::wire::api_description* api;
   std::size_t max_tools;  ///< most tools of one request; 0: no limit
 };
 
 shown_form form_of(rpc_caller& c, std::string_view format) {
   const auto* text = providers::text::find_format(format);
-  const auto* api = providers::find_api(format == "openai" || text != nullptr ? "openai-chat" : format);
+  const auto* api = providers::registry::find_api(format == "openai" || text != nullptr ? "openai-chat" : format);
   const auto* models = c.door().daemon.models();
   const auto model = c.profile().empty() ? std::string() : "profile:" + c.profile();
   return {text, api, models != nullptr ? models->max_tools(model, text != nullptr ? "" : api->name) : 0};
 }
 
-bool matches(const mcp::catalog_entry& tool, const tools_params& p) {
+bool matches(const mcp::catalogs::catalog_entry& tool, const tools_params& p) {
   return (p.pattern.empty() || glob_match(p.pattern, tool.name)) && (p.name.empty() || tool.name == p.name);
 }
 
-std::string reason_of(const mcp::catalog_entry& e, bool beyond, const shown_form& form) {
+std::string reason_of(const mcp::catalogs::catalog_entry& e, bool beyond, const shown_form& form) {
   if (beyond)
     return "The tool \"" + e.name + "\" is left out: the model takes " + std::to_string(form.max_tools) +
            " tools (maxTools, one place is kept for mcpbx's own), and this one is not among the first by name; choose "
            "with tools.allow or tools.deny of the servers or of a profile.";
-  const auto why =
-      providers::adapt_tool(e.name, e.description, find_member(e.definition, "inputSchema"), form.api->name);
+  const auto why = providers::adapt::adapt_tool(e.name, e.description, json::find_member(e.definition, "inputSchema"),
+                                                form.api->name);
   return why ? "The tool \"" + e.name + "\" is left out: it cannot be shown." : why.error().message;
 }
 
 /// Tools listed beside the answer's tools, each with a reason.
 class told_tools {
  public:
-  told_tools(json_writer& out, std::string_view key) : out_(out), key_(key) {}
+  told_tools(json::json_writer& out, std::string_view key) : out_(out), key_(key) {}
   void add(std::string_view name, const std::string& reason) {
     if (!std::exchange(any_, true)) out_.key(key_).begin_array();
     out_.begin_object().member("name", name).member("reason", reason).end_object();
@@ -93,7 +93,7 @@ class told_tools {
   }
 
  private:
-  json_writer& out_;
+  json::json_writer& out_;
   std::string_view key_;
   bool any_ = false;
 };
@@ -101,11 +101,12 @@ class told_tools {
 /// Writes the tools as a run without tools of its caller would send them: leaves out, with a reason, tools that the API
 /// would refuse and those beyond its maximum, and reports changed schemas. Names are computed for all tools, even if
 /// only some are shown.
-void append_for_model(json_writer& out, const mcp::catalog_ptr& tools, const tools_params& p, const shown_form& form,
-                      const tool_adapter& adapt) {
-  const auto offered = make_offer(tools, {}, std::string(form.api->name), catalog_room(form.max_tools), adapt);
+void append_for_model(json::json_writer& out, const mcp::catalogs::catalog_ptr& tools, const tools_params& p,
+                      const shown_form& form, const tools::tool_adapter& adapt) {
+  const auto offered =
+      tools::make_offer(tools, {}, std::string(form.api->name), tools::catalog_room(form.max_tools), adapt);
   providers::tool_set set;
-  std::set<const mcp::catalog_entry*> shown;
+  std::set<const mcp::catalogs::catalog_entry*> shown;
   for (const auto& tool : offered->set->tools) {
     const auto* entry = offered->find(tool.name);
     shown.insert(entry);
@@ -114,12 +115,13 @@ void append_for_model(json_writer& out, const mcp::catalog_ptr& tools, const too
   if (form.text != nullptr)
     out.member("prompt", form.text->prompt(set));
   else
-    out.key("tools").value(providers::tool_list(form.api->tools, set));
+    out.key("tools").value(providers::wire::tool_list(form.api->tools, set));
   told_tools changed(out, "changed");
   for (const auto& tool : set.tools) {
     if (tool.changes.empty()) continue;
     const auto& name = offered->find(tool.name)->name;
-    changed.add(name, "The tool \"" + name + "\" is offered with changes: " + providers::changes_in_words(tool) + ".");
+    changed.add(name,
+                "The tool \"" + name + "\" is offered with changes: " + providers::adapt::changes_in_words(tool) + ".");
   }
   changed.end();
   const std::set<std::string_view> beyond(offered->left_out.begin(), offered->left_out.end());
@@ -132,7 +134,7 @@ void append_for_model(json_writer& out, const mcp::catalog_ptr& tools, const too
 
 /// Writes entries of servers that the catalog could not take. They have no name for the pattern, so those of servers
 /// with matching tools are shown, or of all servers if none match.
-void append_dropped(json_writer& out, const mcp::catalog& tools, const tools_params& p) {
+void append_dropped(json::json_writer& out, const mcp::catalogs::catalog& tools, const tools_params& p) {
   std::set<std::string_view> servers;
   if (!p.pattern.empty())
     for (const auto& tool : tools.entries())
@@ -146,20 +148,20 @@ void append_dropped(json_writer& out, const mcp::catalog& tools, const tools_par
   if (any) out.end_array();
 }
 
-raw_json tools_of(rpc_caller& c, const mcp::catalog_ptr& all, const tools_params& p) {
+json::raw_json tools_of(rpc_caller& c, const mcp::catalogs::catalog_ptr& all, const tools_params& p) {
   const auto& tools = *all;
   const bool as_sent = p.format == formats()[0];
   if (as_sent && p.pattern.empty() && p.name.empty() && p.search.empty() && tools.dropped().empty())
     return tools.tools_list();
   std::string json;
-  json_writer out(json);
+  json::json_writer out(json);
   out.begin_object();
   if (!p.search.empty()) {
-    std::vector<mcp::entry_ptr> matching;
+    std::vector<mcp::catalogs::entry_ptr> matching;
     for (const auto& tool : tools.entries())
       if (matches(*tool, p)) matching.push_back(tool);
     out.key("tools").begin_array();
-    for (const auto& one : mcp::search_tools(matching, p.search, most_found)) out.value(one.tool->exposed);
+    for (const auto& one : mcp::views::search_tools(matching, p.search, most_found)) out.value(one.tool->exposed);
     out.end_array();
   } else if (as_sent) {
     out.key("tools").begin_array();
@@ -176,7 +178,7 @@ raw_json tools_of(rpc_caller& c, const mcp::catalog_ptr& all, const tools_params
   return out.json();
 }
 
-void answer_tools(rpc_caller& c, const tools_params& p, const mcp::reply_once& reply) {
+void answer_tools(rpc_caller& c, const tools_params& p, const mcp::server::reply_once& reply) {
   const auto tools = c.tools();
   auto& cache = c.door().tools_cache;
   const std::string key =
@@ -192,7 +194,7 @@ void answer_tools(rpc_caller& c, const tools_params& p, const mcp::reply_once& r
 namespace {
 
 // Writes the capabilities that a server declared, by the specification's words, and the names of its extensions.
-void append_offers(json_writer& out, const mcp::server_offers& offers) {
+void append_offers(json::json_writer& out, const mcp::protocol::server_offers& offers) {
   out.key("offers").begin_array();
   const auto word = [&](bool offered, std::string_view name) {
     if (offered) out.value(name);
@@ -207,9 +209,9 @@ void append_offers(json_writer& out, const mcp::server_offers& offers) {
   constexpr std::size_t most_names = 64;
   std::size_t names = 0;
   for (const auto* more : {&offers.extensions, &offers.experimental})
-    if (const auto members = raw_object::open(*more))
-      members->for_each([&](std::string_view name, const raw_json&) {
-        if (names++ < most_names) out.value(redactor::redact(cut_utf8(printable(name), 128)));
+    if (const auto members = json::raw_object::open(*more))
+      members->for_each([&](std::string_view name, const json::raw_json&) {
+        if (names++ < most_names) out.value(redact::redactor::redact(cut_utf8(redact::printable(name), 128)));
       });
   out.end_array();
 }
@@ -223,7 +225,7 @@ struct names_params {
   std::string prefix;
 };
 
-names_params read_names(mcp::param_reader& in) {
+names_params read_names(mcp::server::param_reader& in) {
   names_params p;
   if (!in.has("of")) in.wrong("of", "expected \"tools\" or \"servers\", got nothing");
   p.of = in.word("of", kinds_of_names).value_or(0);
@@ -232,9 +234,9 @@ names_params read_names(mcp::param_reader& in) {
 }
 
 // Answers with the present tools, without waiting for servers that start, since a person waits at a shell.
-raw_json names_of(rpc_caller& c, const names_params& p) {
+json::raw_json names_of(rpc_caller& c, const names_params& p) {
   std::string json;
-  json_writer out(json);
+  json::json_writer out(json);
   out.begin_array();
   std::size_t told = 0;
   const auto add = [&](std::string_view name) {
@@ -250,14 +252,16 @@ raw_json names_of(rpc_caller& c, const names_params& p) {
 
 }  // namespace
 
-raw_json servers_of(const std::vector<mcp::server_status>& servers) {
+json::raw_json servers_of(const std::vector<mcp::clients::server_status>& servers) {
   std::string json;
-  json_writer out(json);
-  const auto free_text = [](const std::string& text) { return redactor::redact(text); };
+  json::json_writer out(json);
+  const auto free_text = [](const std::string& text) { return redact::redactor::redact(text); };
   out.begin_array();
   for (const auto& s : servers) {
     out.begin_object();
-    out.member("name", s.name).member("state", mcp::to_string(s.state)).member("era", mcp::to_string(s.era));
+    out.member("name", s.name)
+        .member("state", mcp::clients::to_string(s.state))
+        .member("era", mcp::clients::to_string(s.era));
     out.member("revision", s.revision);
     if (!s.command.empty()) out.member("command", free_text(s.command));
     if (s.remote) {
@@ -266,10 +270,10 @@ raw_json servers_of(const std::vector<mcp::server_status>& servers) {
       if (!s.remote->problem.empty()) out.member("problem", s.remote->problem);
       out.end_object();
     }
-    const auto process = s.process.value_or(mcp::process_status());
-    const auto memory = process.pid > 0 ? resident_bytes_of_tree(process.pid) : -1;
+    const auto process = s.process.value_or(mcp::clients::process_status());
+    const auto memory = process.pid > 0 ? front::resident_bytes_of_tree(process.pid) : -1;
     const auto known = [&](std::string_view key, std::int64_t value) {
-      value >= 0 ? out.member(key, value) : out.member(key, raw_json());
+      value >= 0 ? out.member(key, value) : out.member(key, json::raw_json());
     };
     known("pid", process.pid);
     known("rssBytes", memory);
@@ -290,7 +294,7 @@ raw_json servers_of(const std::vector<mcp::server_status>& servers) {
     if (s.per_scope) {
       out.key("instances").begin_array();
       for (const auto& i : s.instances) {
-        out.begin_object().member("for", free_text(i.of)).member("state", mcp::to_string(i.state));
+        out.begin_object().member("for", free_text(i.of)).member("state", mcp::clients::to_string(i.state));
         if (i.pid > 0) out.member("pid", i.pid);
         out.member("openCalls", i.open_calls);
         out.member("lastError", free_text(i.last_error)).end_object();
@@ -304,23 +308,26 @@ raw_json servers_of(const std::vector<mcp::server_status>& servers) {
   return out.json();
 }
 
-void add_tool_methods(own_methods& table) {
-  table.bind("mcpbx/servers",
-             [](rpc_caller& c, const mcp::reply_once& reply) { reply.result(servers_of(c.door().daemon.servers())); });
+void add_tool_methods(front::own_methods& table) {
+  table.bind("mcpbx/servers", [](rpc_caller& c, const mcp::server::reply_once& reply) {
+    reply.result(servers_of(c.door().daemon.servers()));
+  });
   table.bind(
       "mcpbx/restart",
-      [](mcp::param_reader& in) {
+      [](mcp::server::param_reader& in) {
         auto server = in.text("server");
         if (!server) in.wrong("server", "expected the name of a tool server, got nothing");
         return server.value_or("");
       },
-      [](rpc_caller& c, const std::string& server, const mcp::reply_once& reply) {
-        if (auto done = c.door().daemon.restart(server); !done) return reply.error(mcp::to_rpc_error(done.error()));
-        reply.result(raw_json::literal("{}"));
+      [](rpc_caller& c, const std::string& server, const mcp::server::reply_once& reply) {
+        if (auto done = c.door().daemon.restart(server); !done)
+          return reply.error(mcp::server::to_rpc_error(done.error()));
+        reply.result(json::raw_json::literal("{}"));
       });
-  table.bind("mcpbx/names", read_names,
-             [](rpc_caller& c, const names_params& p, const mcp::reply_once& reply) { reply.result(names_of(c, p)); });
-  table.bind("mcpbx/tools", read_tools, [](rpc_caller& c, tools_params p, const mcp::reply_once& reply) {
+  table.bind("mcpbx/names", read_names, [](rpc_caller& c, const names_params& p, const mcp::server::reply_once& reply) {
+    reply.result(names_of(c, p));
+  });
+  table.bind("mcpbx/tools", read_tools, [](rpc_caller& c, tools_params p, const mcp::server::reply_once& reply) {
     // A name that is known now need not wait for other servers (G7).
     if (!p.name.empty())
       if (const auto tools = c.tools(); tools->find(p.name) || tools->find_withheld(p.name))
@@ -331,4 +338,4 @@ void add_tool_methods(own_methods& table) {
   });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::rpc_door

@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::rpc_door {
 namespace {
 
 struct why_params {
   std::string tool, profile;
 };
 
-why_params read_why(mcp::param_reader& in) {
+why_params read_why(mcp::server::param_reader& in) {
   why_params p;
   if (auto tool = in.text("tool", 1024); tool && !tool->empty())
     p.tool = std::move(*tool);
@@ -27,14 +27,14 @@ why_params read_why(mcp::param_reader& in) {
   return p;
 }
 
-void answer_why(rpc_caller& c, const why_params& p, const mcp::reply_once& reply) {
+void answer_why(rpc_caller& c, const why_params& p, const mcp::server::reply_once& reply) {
   auto& door = c.door();
   const auto configured = door.settings.chat();
   const std::string profile = p.profile.empty() ? c.profile() : p.profile;
-  std::optional<chat_base> base;
+  std::optional<chat::chat_base> base;
   if (!profile.empty()) {
     auto made = configured->base("", profile);
-    if (!made) return reply.error(mcp::to_rpc_error(made.error()));
+    if (!made) return reply.error(mcp::server::to_rpc_error(made.error()));
     base = std::move(*made);
   }
   std::string usual;
@@ -57,12 +57,12 @@ void answer_why(rpc_caller& c, const why_params& p, const mcp::reply_once& reply
 
 }  // namespace
 
-void add_why_method(own_methods& table) {
-  table.bind("mcpbx/why", read_why, [](rpc_caller& c, why_params p, const mcp::reply_once& reply) {
+void add_why_method(front::own_methods& table) {
+  table.bind("mcpbx/why", read_why, [](rpc_caller& c, why_params p, const mcp::server::reply_once& reply) {
     c.when_settled(c.door().settings.session.settle, [&c, p = std::move(p), reply] {
       if (reply.open()) answer_why(c, p, reply);
     });
   });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::rpc_door

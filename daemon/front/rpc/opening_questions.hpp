@@ -16,22 +16,23 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::rpc_door {
 
-class opening_questions final : public mcp::question_handler, public std::enable_shared_from_this<opening_questions> {
+class opening_questions final : public mcp::clients::question_handler,
+                                public std::enable_shared_from_this<opening_questions> {
  public:
   /// `caller` must live while `reply`, the request of the run, is open. `feed`: that of the run, or null: no events can
   /// be sent yet. `limit`: time for the answer to an event.
-  opening_questions(rpc_caller& caller, const mcp::reply_once& reply, std::shared_ptr<run_feed> feed,
+  opening_questions(rpc_caller& caller, const mcp::server::reply_once& reply, std::shared_ptr<run::run_feed> feed,
                     milliseconds limit);
 
-  ticket ask(mcp::server_question q, done_handler done) override;
+  ticket ask(mcp::clients::server_question q, done_handler done) override;
   void withdraw(ticket t, std::string_view reason) override;
   /// Returns true if a reader of the feed answers questions.
   bool reaches_reader() const { return feed_ && !feed_->over() && feed_->answers(); }
   /// Answers a question that was sent as an event. errc::not_found: it is not open; errc::invalid_argument: the answer
   /// is wrong, with the place.
-  result<void> answer(const std::string& question, const raw_json& body);
+  result<void> answer(const std::string& question, const json::raw_json& body);
   /// Ends the questions that were sent as events, because nobody can answer them any more.
   void nobody_answers();
   /// Returns a clause about a question that nobody could answer, or "".
@@ -40,24 +41,24 @@ class opening_questions final : public mcp::question_handler, public std::enable
  private:
   struct question {
     done_handler done;
-    mcp::call_number asked = 0;  // of the caller
-    std::shared_ptr<mcp::question_handler> other;
+    mcp::rpc::call_number asked = 0;  // of the caller
+    std::shared_ptr<mcp::clients::question_handler> other;
     ticket other_ticket = 0;
-    record::question event;  // its id is "": it was not sent as one
+    stored::record::question event;  // its id is "": it was not sent as one
     std::unique_ptr<timer> limit;
   };
-  bool ask_by_event(ticket t, const mcp::server_question& q);
-  void end_event(ticket t, record::answer a);
-  void answered(ticket t, mcp::call_outcome&& outcome);
+  bool ask_by_event(ticket t, const mcp::clients::server_question& q);
+  void end_event(ticket t, stored::record::answer a);
+  void answered(ticket t, mcp::rpc::call_outcome&& outcome);
 
   boost::asio::any_io_executor executor_;
   rpc_caller& caller_;
-  mcp::reply_once reply_;
-  std::shared_ptr<run_feed> feed_;
+  mcp::server::reply_once reply_;
+  std::shared_ptr<run::run_feed> feed_;
   milliseconds limit_;
   std::map<ticket, question> open_;
   ticket last_ = 0;
   std::string unanswered_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::rpc_door

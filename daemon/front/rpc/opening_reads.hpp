@@ -15,21 +15,21 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::rpc_door {
 
 class opening_reads : public std::enable_shared_from_this<opening_reads> {
  public:
-  using opened_handler = std::function<void(const opened_chat&)>;
+  using opened_handler = std::function<void(const chat::opened_chat&)>;
   /// The run that is to begin.
   struct beginning {
-    std::string profile;             ///< or "": none
-    std::shared_ptr<run_feed> feed;  ///< of the run, read by its caller; null: the run is a detached one
-    milliseconds question_limit;     ///< time for the answer to a question that is sent as an event
+    std::string profile;                  ///< or "": none
+    std::shared_ptr<run::run_feed> feed;  ///< of the run, read by its caller; null: the run is a detached one
+    milliseconds question_limit;          ///< time for the answer to a question that is sent as an event
   };
   /// Fetches for a request of this caller. Calls `then` once all is here, in a later turn. On a failure tells the feed
   /// or, without one, `reply` the reason instead. Does neither if the request was cancelled or its caller left.
-  static std::shared_ptr<opening_reads> start(rpc_caller& c, chat_opening what, beginning of,
-                                              const mcp::reply_once& reply, opened_handler then);
+  static std::shared_ptr<opening_reads> start(rpc_caller& c, chat::chat_opening what, beginning of,
+                                              const mcp::server::reply_once& reply, opened_handler then);
   /// Returns the owner of the run.
   const std::string& principal() const noexcept { return principal_; }
   /// Returns false once the run has begun or cannot begin.
@@ -37,39 +37,42 @@ class opening_reads : public std::enable_shared_from_this<opening_reads> {
   /// Ends the run that has not begun: its caller gets errc::cancelled with this sentence.
   void stop(std::string sentence) { give_up({errc::cancelled, std::move(sentence)}); }
   /// As opening_questions::answer().
-  result<void> answer(const std::string& question, const raw_json& body) { return questions_->answer(question, body); }
+  result<void> answer(const std::string& question, const json::raw_json& body) {
+    return questions_->answer(question, body);
+  }
 
  private:
   struct ask {
     std::string what;  // for people: "the prompt \"x\""
     std::string server;
-    std::weak_ptr<mcp::client> client;
-    mcp::client::ticket ticket = 0;
-    raw_json result;
-    mcp::finished_call record;
+    std::weak_ptr<mcp::clients::client> client;
+    mcp::clients::client::ticket ticket = 0;
+    json::raw_json result;
+    mcp::server::finished_call record;
   };
 
-  opening_reads(rpc_caller& c, chat_opening what, beginning of, const mcp::reply_once& reply, opened_handler then);
+  opening_reads(rpc_caller& c, chat::chat_opening what, beginning of, const mcp::server::reply_once& reply,
+                opened_handler then);
   void look(bool settled);
-  void send_all(const mcp::catalog& tools);
-  void send(std::string what, const std::weak_ptr<mcp::client>& owner, const mcp::feature_kind& kind,
-            const std::string& own, raw_json params, mcp::finished_call record);
-  void note(mcp::finished_call record, mcp::call_end end, std::size_t bytes = 0);
-  void arrived(std::size_t number, const mcp::call_outcome& outcome);
+  void send_all(const mcp::catalogs::catalog& tools);
+  void send(std::string what, const std::weak_ptr<mcp::clients::client>& owner, const mcp::protocol::feature_kind& kind,
+            const std::string& own, json::raw_json params, mcp::server::finished_call record);
+  void note(mcp::server::finished_call record, mcp::server::call_end end, std::size_t bytes = 0);
+  void arrived(std::size_t number, const mcp::rpc::call_outcome& outcome);
   std::string unanswered() const;
   void give_up(const error& why);
   void cancel(std::string_view reason);
 
   rpc_caller& caller_;  // lives while reply_ is open
-  chat_opening what_;
+  chat::chat_opening what_;
   beginning of_;
   std::string principal_;
-  mcp::reply_once reply_;
+  mcp::server::reply_once reply_;
   opened_handler then_;
-  std::shared_ptr<mcp::call_recorder> recorder_;  // null: the audit is off
+  std::shared_ptr<mcp::server::call_recorder> recorder_;  // null: the audit is off
   std::shared_ptr<opening_questions> questions_;
   std::vector<ask> asks_;  // the prompt first, if there is one, then the resources
   std::size_t open_ = 0, bytes_ = 0;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::rpc_door

@@ -18,7 +18,7 @@
 #include <array>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::rpc_door {
 namespace {
 
 constexpr std::size_t large_outbox = 4u << 20;
@@ -30,27 +30,29 @@ constexpr std::array<std::string_view, 12> for_servers{
     "mcpbx/tools",     "mcpbx/models",        "mcpbx/status",       "mcpbx/servers",
     "mcpbx/pins/list", "mcpbx/sessions/list", "mcpbx/sessions/get", "mcpbx/sessions/delete"};
 
-void answer_started(const runner::recorded_run& begun, const mcp::reply_once& reply) {
+void answer_started(const run::runner::recorded_run& begun, const mcp::server::reply_once& reply) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().member("run", begun.run).filled("session", begun.session).set("ended", begun.ended).end_object();
   reply.result(w.json());
 }
 
 error no_run(const std::string& run, const std::string& near) {
-  return {errc::not_found, "no run is named " + json_quoted(run) + near + "; it may have ended"};
+  return {errc::not_found, "no run is named " + json::json_quoted(run) + near + "; it may have ended"};
 }
 
 }  // namespace
 
-rpc_caller::rpc_caller(door_context& door, std::unique_ptr<mcp::transport> transport, pid_t pid, std::string principal)
+rpc_caller::rpc_caller(front::door_context& door, std::unique_ptr<mcp::transports::transport> transport, pid_t pid,
+                       std::string principal)
     : door_(door),
       transport_(std::move(transport)),
       pid_(pid),
       principal_(std::move(principal)),
-      scope_(mcp::call_scope::of_caller(who(), {}, principal_)),
-      audit_(door.settings.audit ? std::make_shared<caller_audit>(*door.settings.audit, door.time, principal_, pid)
-                                 : nullptr),
+      scope_(mcp::clients::call_scope::of_caller(who(), {}, principal_)),
+      audit_(door.settings.audit
+                 ? std::make_shared<front::caller_audit>(*door.settings.audit, door.time, principal_, pid)
+                 : nullptr),
       outbox_(door.settings.outbox, door.time, *transport_, *this),
       turns_(door.time,
              [this] {
@@ -68,7 +70,8 @@ rpc_caller::~rpc_caller() {
 }
 
 std::string rpc_caller::who() const {
-  return "caller " + (name_.empty() ? std::string() : printable(name_) + " ") + "(pid " + std::to_string(pid_) + ")";
+  return "caller " + (name_.empty() ? std::string() : redact::printable(name_) + " ") + "(pid " + std::to_string(pid_) +
+         ")";
 }
 
 void rpc_caller::close(std::string_view why) {
@@ -99,19 +102,19 @@ std::shared_ptr<void> rpc_caller::kept_until_closed(const std::string& key,
   return made;
 }
 
-void rpc_caller::count_into(door_counters& counters) const {
+void rpc_caller::count_into(front::door_counters& counters) const {
   counters.requests += session_.counts().requests;
   counters.faults += session_.counts().faults;
   counters.stray += session_.counts().stray;
   counters.overloaded += session_.counts().overloaded;
 }
 
-void rpc_caller::on_message(mcp::message&& m) {
+void rpc_caller::on_message(mcp::rpc::message&& m) {
   if (turns_.admit()) return session_.on_message(std::move(m));
   in_turn([this, m = std::move(m)]() mutable { session_.on_message(std::move(m)); });
 }
 
-void rpc_caller::on_fault(mcp::message_fault f) {
+void rpc_caller::on_fault(mcp::rpc::message_fault f) {
   if (closed_) return;
   if (turns_.admit()) return session_.on_fault(f);
   in_turn([this, f = std::move(f)] { session_.on_fault(f); });
@@ -162,22 +165,22 @@ void rpc_caller::on_closed(const error& why) {
   close("");
 }
 
-void rpc_caller::send(const mcp::answered&, const segments& text) {
+void rpc_caller::send(const mcp::server::answered&, const json::segments& text) {
   outbox_.push(text);
   watch_bytes();
 }
 
-void rpc_caller::send_progress(std::uint64_t serial, const segments& text) {
+void rpc_caller::send_progress(std::uint64_t serial, const json::segments& text) {
   outbox_.push_progress(serial, text);
 }
 
 // Queues a request of ours; all of them use this one connection.
-void rpc_caller::send_ask(std::uint64_t /*about*/, const segments& text, mcp::outgoing what) {
+void rpc_caller::send_ask(std::uint64_t /*about*/, const json::segments& text, mcp::rpc::outgoing what) {
   outbox_.push(text, what);
   watch_bytes();
 }
 
-void rpc_caller::send_note(const mcp::note& n, const segments& text) {
+void rpc_caller::send_note(const mcp::server::note& n, const json::segments& text) {
   if (n.droppable && outbox_.over()) return;
   if (!n.same.empty()) return outbox_.push_merged(std::to_string(n.about) + " " + std::string(n.same), text);
   outbox_.push(text, {});
@@ -190,45 +193,46 @@ void rpc_caller::watch_bytes() {
 }
 
 bool rpc_caller::hears_of_others() const {
-  return is_person(principal_);
+  return stored::is_person(principal_);
 }
 
 result<void> rpc_caller::admit_call() const {
-  return daemon::admit_call(door_);
+  return front::admit_call(door_);
 }
 
-result<void> rpc_caller::admit_call(const mcp::catalog_entry& tool) const {
-  return daemon::admit_call(door_, principal_, tool);
+result<void> rpc_caller::admit_call(const mcp::catalogs::catalog_entry& tool) const {
+  return front::admit_call(door_, principal_, tool);
 }
 
-result<void> rpc_caller::admit_read(const mcp::feature_kind& kind, std::string_view server,
+result<void> rpc_caller::admit_read(const mcp::protocol::feature_kind& kind, std::string_view server,
                                     std::string_view own) const {
-  return daemon::admit_read(door_, principal_, kind, server, own);
+  return front::admit_read(door_, principal_, kind, server, own);
 }
 
 result<void> rpc_caller::admit_extension(std::string_view method) const {
-  return daemon::admit_extension(principal_, method);
+  return front::admit_extension(principal_, method);
 }
 
-std::shared_ptr<mcp::question_handler> rpc_caller::own_answers(const mcp::server_question& q) {
+std::shared_ptr<mcp::clients::question_handler> rpc_caller::own_answers(const mcp::clients::server_question& q) {
   auto* const answers = door_.settings.answers;
   if (!answers || !answers->answers(q)) return nullptr;
   if (!own_answers_) own_answers_ = answers->handler_for({.principal = principal_, .pid = pid_, .name = name_});
   return own_answers_;
 }
 
-bool rpc_caller::lends(const mcp::server_question& q) {
+bool rpc_caller::lends(const mcp::clients::server_question& q) {
   return door_.settings.answers && door_.settings.answers->lends(q);
 }
 
-bool rpc_caller::handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) {
+bool rpc_caller::handle(std::string_view method, const json::raw_json& params, const mcp::server::reply_once& reply) {
   const auto* handler = mcp_only_ ? nullptr : door_.methods.find(method);
   if (!handler) return false;
-  if (!is_person(principal_) && std::ranges::find(for_servers, method) == for_servers.end()) {
-    reply.error(mcp::rpc_error{mcp::code::invalid_request,
-                               "a tool server may not use " + std::string(method) +
-                                   ", which is for the person whose daemon this is; ask from a program of your own",
-                               {}});
+  if (!stored::is_person(principal_) && std::ranges::find(for_servers, method) == for_servers.end()) {
+    reply.error(
+        mcp::rpc::rpc_error{mcp::rpc::code::invalid_request,
+                            "a tool server may not use " + std::string(method) +
+                                ", which is for the person whose daemon this is; ask from a program of your own",
+                            {}});
     return true;
   }
   (*handler)(*this, params, reply);
@@ -242,7 +246,7 @@ bool rpc_caller::set_profile(std::string name) {
 }
 
 void rpc_caller::tell_other_tools() {
-  if (!closed_) session_.list_changed(mcp::tool_kind());
+  if (!closed_) session_.list_changed(mcp::protocol::tool_kind());
 }
 
 void rpc_caller::when_settled(milliseconds at_most, std::function<void()> then) {
@@ -255,7 +259,7 @@ void rpc_caller::when_settled(milliseconds at_most, std::function<void()> then) 
 }
 
 void rpc_caller::ask_flush() {
-  const std::shared_ptr<news_round::outlet> self(shared_from_this(), this);
+  const std::shared_ptr<front::news_round::outlet> self(shared_from_this(), this);
   if (door_.news.take(self)) return;
   boost::asio::post(door_.executor, [weak = weak_from_this()] {
     if (const auto self = weak.lock(); self && !self->closed_) self->deliver();
@@ -273,7 +277,7 @@ void rpc_caller::on_stuck(const std::string& why) {
   close(why);
 }
 
-void rpc_caller::chat(run_request r, chat_opening opening, const mcp::reply_once& reply) {
+void rpc_caller::chat(run::run_request r, chat::chat_opening opening, const mcp::server::reply_once& reply) {
   r.principal = principal_;
   r.caller_scope = scope_;
   if (r.run.empty()) return start_run(std::move(r), opening, reply);
@@ -284,57 +288,58 @@ void rpc_caller::chat(run_request r, chat_opening opening, const mcp::reply_once
       door_, std::move(w), reply,
       [this, r = std::move(r), opening = std::move(opening), reply](const found_run& found) mutable {
         if (!found.recalled) return start_run(std::move(r), opening, reply);
-        if (!may_have(principal_, found.feed->principal()))
-          return reply.error(mcp::to_rpc_error(
-              {errc::invalid_argument, "a run named " + json_quoted(r.run) +
+        if (!stored::may_have(principal_, found.feed->principal()))
+          return reply.error(mcp::server::to_rpc_error(
+              {errc::invalid_argument, "a run named " + json::json_quoted(r.run) +
                                            " exists already and belongs to another caller; choose another name"}));
         if (r.detach) return answer_started({r.run, found.session, true}, reply);
         if (has_room_for_stream(reply)) open_stream(*found.feed, {.deltas = r.stream, .answers = r.answers}, reply);
       });
 }
 
-std::function<void(result<void>)> answer_when_kept(mcp::reply_once reply) {
+std::function<void(result<void>)> answer_when_kept(mcp::server::reply_once reply) {
   return [reply = std::move(reply)](const result<void>& kept) {
     if (kept)
-      reply.result(raw_json::literal("{}"));
+      reply.result(json::raw_json::literal("{}"));
     else
-      reply.error(mcp::to_rpc_error(kept.error()));
+      reply.error(mcp::server::to_rpc_error(kept.error()));
   };
 }
 
-void rpc_caller::start_run(run_request r, const chat_opening& opening, const mcp::reply_once& reply) {
+void rpc_caller::start_run(run::run_request r, const chat::chat_opening& opening,
+                           const mcp::server::reply_once& reply) {
   if (!has_room_for_run(r, reply)) return;
   const bool begins = !exists(r);
   if (begins)
-    if (auto usable = check_name(r.run); !usable) return reply.error(mcp::to_rpc_error(usable.error()));
+    if (auto usable = check_name(r.run); !usable) return reply.error(mcp::server::to_rpc_error(usable.error()));
   if (!opening.empty() && begins) {
     if (!r.detach) return open_run(std::move(r), opening, reply);
     opening_reads::beginning of{r.profile, nullptr, milliseconds(r.limits.question_timeout_ms)};
     opening_reads::start(*this, opening, std::move(of), reply,
-                         [this, r = std::move(r), opening, reply](const opened_chat& got) {
+                         [this, r = std::move(r), opening, reply](const chat::opened_chat& got) {
                            auto ready = r;
-                           if (const auto begun = begin_with_opening(ready, opening, got); !begun)
-                             return reply.error(mcp::to_rpc_error(begun.error()));
+                           if (const auto begun = chat::begin_with_opening(ready, opening, got); !begun)
+                             return reply.error(mcp::server::to_rpc_error(begun.error()));
                            start_run(std::move(ready), {}, reply);
                          });
     return;
   }
   if (r.detach) return start_detached(std::move(r), reply);
-  const run_feed::wish w{.deltas = r.stream, .answers = r.answers};
+  const run::run_feed::wish w{.deltas = r.stream, .answers = r.answers};
   const auto feed = door_.daemon.start_run(std::move(r), {});
-  if (!feed) return reply.error(mcp::to_rpc_error(feed.error()));
+  if (!feed) return reply.error(mcp::server::to_rpc_error(feed.error()));
   open_stream(**feed, w, reply);
 }
 
-void rpc_caller::start_detached(run_request r, const mcp::reply_once& reply) {
+void rpc_caller::start_detached(run::run_request r, const mcp::server::reply_once& reply) {
   const bool known = exists(r);
-  const auto feed = door_.daemon.start_run(std::move(r), [reply](const result<runner::recorded_run>& begun) {
+  const auto feed = door_.daemon.start_run(std::move(r), [reply](const result<run::runner::recorded_run>& begun) {
     if (begun)
       answer_started(*begun, reply);
     else
-      reply.error(mcp::to_rpc_error(begun.error()));
+      reply.error(mcp::server::to_rpc_error(begun.error()));
   });
-  if (!feed) return reply.error(mcp::to_rpc_error(feed.error()));
+  if (!feed) return reply.error(mcp::server::to_rpc_error(feed.error()));
   if (!known) detached_.push_back(*feed);
   if (!reply.open()) return;
   // A caller that leaves early can find the run by its name; one that cancels does not want it.
@@ -350,50 +355,50 @@ std::string rpc_caller::near_run(const std::string& run) const {
   return did_you_mean(run, std::vector<std::string_view>(names.begin(), names.end()));
 }
 
-void rpc_caller::attach(const std::string& run, run_feed::wish w, const mcp::reply_once& reply) {
+void rpc_caller::attach(const std::string& run, run::run_feed::wish w, const mcp::server::reply_once& reply) {
   if (!has_room_for_stream(reply)) return;
   run_lookup::start(door_, {.run = run}, reply, [this, run, w, reply](const found_run& found) {
-    const bool foreign = found.feed && !may_have(principal_, found.feed->principal());
+    const bool foreign = found.feed && !stored::may_have(principal_, found.feed->principal());
     if (foreign || (!found.feed && found.why.code == errc::not_found)) {
       const auto near = near_run(run);
-      if (!near.empty()) return reply.error(mcp::to_rpc_error(no_run(run, near)));
+      if (!near.empty()) return reply.error(mcp::server::to_rpc_error(no_run(run, near)));
     }
-    if (!found.feed) return reply.error(mcp::to_rpc_error(found.why));
+    if (!found.feed) return reply.error(mcp::server::to_rpc_error(found.why));
     if (foreign)
-      return reply.error(
-          mcp::to_rpc_error({errc::not_found, "no run named " + json_quoted(run) + " was begun by this caller"}));
+      return reply.error(mcp::server::to_rpc_error(
+          {errc::not_found, "no run named " + json::json_quoted(run) + " was begun by this caller"}));
     if (has_room_for_stream(reply)) open_stream(*found.feed, w, reply);
   });
 }
 
-void rpc_caller::cancel_run(const std::string& run, const mcp::reply_once& reply) {
+void rpc_caller::cancel_run(const std::string& run, const mcp::server::reply_once& reply) {
   if (const auto opening = opening_of(run)) {
     opening->stop("the run was cancelled before it began");
-    return reply.result(raw_json::literal("{}"));
+    return reply.result(json::raw_json::literal("{}"));
   }
   run_lookup::start(door_, {.run = run}, reply, [this, run, reply](const found_run& found) {
-    if (!found.feed || !may_have(principal_, found.feed->principal()))
-      return reply.error(mcp::to_rpc_error(no_run(run, near_run(run))));
+    if (!found.feed || !stored::may_have(principal_, found.feed->principal()))
+      return reply.error(mcp::server::to_rpc_error(no_run(run, near_run(run))));
     if (!found.recalled && door_.daemon.cancel_run(run, "cancelled by a caller", answer_when_kept(reply))) return;
-    reply.error(
-        mcp::to_rpc_error({errc::not_found, "the run " + json_quoted(run) + " has ended already; `mcpbx attach " +
-                                                shell_word(run) + "` shows its end"}));
+    reply.error(mcp::server::to_rpc_error({errc::not_found, "the run " + json::json_quoted(run) +
+                                                                " has ended already; `mcpbx attach " + shell_word(run) +
+                                                                "` shows its end"}));
   });
 }
 
-bool rpc_caller::has_room_for_stream(const mcp::reply_once& reply) const {
+bool rpc_caller::has_room_for_stream(const mcp::server::reply_once& reply) const {
   if (streams_.size() < door_.settings.max_runs_per_caller) return true;
-  reply.error(mcp::to_rpc_error({errc::limit, "this connection has " + std::to_string(streams_.size()) +
-                                                  " runs going already; wait for one of them"}));
+  reply.error(mcp::server::to_rpc_error({errc::limit, "this connection has " + std::to_string(streams_.size()) +
+                                                          " runs going already; wait for one of them"}));
   return false;
 }
 
-bool rpc_caller::exists(const run_request& r) const {
+bool rpc_caller::exists(const run::run_request& r) const {
   return !r.run.empty() && door_.daemon.find_run(r.run).has_value();
 }
 
 // Checks the number of runs for a request that may start one. An existing run is not counted again.
-bool rpc_caller::has_room_for_run(const run_request& r, const mcp::reply_once& reply) {
+bool rpc_caller::has_room_for_run(const run::run_request& r, const mcp::server::reply_once& reply) {
   if (exists(r)) return r.detach || has_room_for_stream(reply);
   std::erase_if(detached_, [](const auto& one) {
     const auto feed = one.lock();
@@ -401,32 +406,33 @@ bool rpc_caller::has_room_for_run(const run_request& r, const mcp::reply_once& r
   });
   if (streams_.size() + detached_.size() < door_.settings.max_runs_per_caller) return true;
   if (detached_.empty()) return has_room_for_stream(reply);
-  reply.error(
-      mcp::to_rpc_error({errc::limit, "this connection has " + std::to_string(streams_.size() + detached_.size()) +
-                                          " runs going already, " + std::to_string(detached_.size()) +
-                                          " of them detached; wait for one of them, or cancel it"}));
+  reply.error(mcp::server::to_rpc_error({errc::limit, "this connection has " +
+                                                          std::to_string(streams_.size() + detached_.size()) +
+                                                          " runs going already, " + std::to_string(detached_.size()) +
+                                                          " of them detached; wait for one of them, or cancel it"}));
   return false;
 }
 
-void rpc_caller::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_once& reply) {
+void rpc_caller::open_stream(run::run_feed& feed, run::run_feed::wish w, const mcp::server::reply_once& reply) {
   const auto serial = reply.serial();
-  event_stream::owner& told = *this;  // names the private base
-  const auto stream = std::make_shared<event_stream>(told, reply, feed.run());
+  front::event_stream::owner& told = *this;  // names the private base
+  const auto stream = std::make_shared<front::event_stream>(told, reply, feed.run());
   streams_.emplace(serial, stream);
   reply.on_cancel([weak = weak_from_this(), serial] {
     const auto self = weak.lock();
     if (!self || self->closed_) return;  // close() releases all of them
     if (const auto found = self->streams_.extract(serial)) found.mapped()->leave("cancelled by its caller");
   });
-  w.answers = w.answers && !input_ended_ && is_person(principal_);
+  w.answers = w.answers && !input_ended_ && stored::is_person(principal_);
   stream->read(feed, w);
 }
 
-void rpc_caller::answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply) {
+void rpc_caller::answer(const std::string& run, std::string question, json::raw_json body,
+                        const mcp::server::reply_once& reply) {
   if (std::ranges::none_of(streams_, [&](const auto& one) { return one.second->run() == run; }))
     return run_lookup::start(door_, {.run = run, .in_journal = false}, reply, [run, reply](const found_run&) {
-      reply.error(mcp::to_rpc_error(
-          {errc::not_found, "no run named " + json_quoted(run) +
+      reply.error(mcp::server::to_rpc_error(
+          {errc::not_found, "no run named " + json::json_quoted(run) +
                                 " was started by this connection or attached to it, so it cannot answer its "
                                 "questions"}));
     });
@@ -434,7 +440,7 @@ void rpc_caller::answer(const std::string& run, std::string question, raw_json b
   door_.daemon.answer(run, std::move(question), std::move(body), answer_when_kept(reply));
 }
 
-bool rpc_caller::cancel_request(const mcp::rpc_id& id, std::function<void(result<void>)> done) {
+bool rpc_caller::cancel_request(const mcp::rpc::rpc_id& id, std::function<void(result<void>)> done) {
   for (const auto& [serial, stream] : streams_)
     if (stream->reply().id() == id) {
       if (const auto opening = opening_of(stream->run())) {
@@ -449,17 +455,17 @@ bool rpc_caller::cancel_request(const mcp::rpc_id& id, std::function<void(result
   return true;
 }
 
-void rpc_caller::on_ready(const std::shared_ptr<event_stream>& stream, outgoing_queue::pace how) {
+void rpc_caller::on_ready(const std::shared_ptr<front::event_stream>& stream, front::outgoing_queue::pace how) {
   outbox_.ready(stream, how);
   watch_bytes();
 }
 
-void rpc_caller::on_end(event_stream& stream) {
+void rpc_caller::on_end(front::event_stream& stream) {
   const auto kept = streams_.extract(stream.reply().serial());
   if (const auto& why = stream.refusal())
-    stream.reply().error(mcp::to_rpc_error(*why));
+    stream.reply().error(mcp::server::to_rpc_error(*why));
   else
     stream.reply().result(stream.result());
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::rpc_door

@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::rpc_door {
 namespace {
 
 /// Returns a name for a run that has to be known before the run begins.
@@ -32,8 +32,8 @@ result<void> rpc_caller::check_name(const std::string& run) const {
   const auto found = door_.openings.find(run);
   const auto first = found == door_.openings.end() ? nullptr : found->second.lock();
   if (!first || !first->is_open()) return {};
-  const std::string what = "a run named " + json_quoted(run) + " is about to begin already";
-  if (!may_have(principal_, first->principal()))
+  const std::string what = "a run named " + json::json_quoted(run) + " is about to begin already";
+  if (!stored::may_have(principal_, first->principal()))
     return fail(errc::invalid_argument, what + " and belongs to another caller; choose another name");
   return fail(errc::unavailable,
               what + " by another request, which waits for its prompt or resources; follow it with `mcpbx attach " +
@@ -42,26 +42,26 @@ result<void> rpc_caller::check_name(const std::string& run) const {
 
 // Gives the run its name and its feed, through which its caller is asked what the servers want to know before it can
 // begin.
-void rpc_caller::open_run(run_request r, const chat_opening& opening, const mcp::reply_once& reply) {
+void rpc_caller::open_run(run::run_request r, const chat::chat_opening& opening, const mcp::server::reply_once& reply) {
   if (r.run.empty()) {
     auto name = new_run_name();
-    if (!name) return reply.error(mcp::to_rpc_error(name.error()));
+    if (!name) return reply.error(mcp::server::to_rpc_error(name.error()));
     r.run = std::move(*name);
   }
-  const auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.principal = principal_});
+  const auto feed = std::make_shared<run::run_feed>(r.run, run::run_feed::options{.principal = principal_});
   open_stream(*feed, {.deltas = r.stream, .answers = r.answers}, reply);
   const std::string run = r.run;
   opening_reads::beginning of{r.profile, feed, milliseconds(r.limits.question_timeout_ms)};
   const auto reads = opening_reads::start(
-      *this, opening, std::move(of), reply, [this, r = std::move(r), opening, feed](const opened_chat& got) {
+      *this, opening, std::move(of), reply, [this, r = std::move(r), opening, feed](const chat::opened_chat& got) {
         auto ready = r;
-        if (const auto put = begin_with_opening(ready, opening, got); !put) return feed->refuse(put.error());
+        if (const auto put = chat::begin_with_opening(ready, opening, got); !put) return feed->refuse(put.error());
         ready.feed = feed;
         const auto begun = door_.daemon.start_run(std::move(ready), {});
         if (!begun)
           feed->refuse(begun.error());
         else if (*begun != feed)
-          feed->refuse({errc::unavailable, "another request has begun the run " + json_quoted(r.run) +
+          feed->refuse({errc::unavailable, "another request has begun the run " + json::json_quoted(r.run) +
                                                " meanwhile; `mcpbx attach` follows it"});
       });
   std::erase_if(door_.openings, [](const auto& one) { return one.second.expired(); });
@@ -73,8 +73,8 @@ void rpc_caller::open_run(run_request r, const chat_opening& opening, const mcp:
 std::shared_ptr<opening_reads> rpc_caller::opening_of(const std::string& run) const {
   const auto found = door_.openings.find(run);
   auto reads = found == door_.openings.end() ? nullptr : found->second.lock();
-  const bool its = reads && reads->is_open() && may_have(principal_, reads->principal());
+  const bool its = reads && reads->is_open() && stored::may_have(principal_, reads->principal());
   return its && !door_.daemon.find_run(run) ? reads : nullptr;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::rpc_door

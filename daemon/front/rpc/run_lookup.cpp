@@ -6,7 +6,7 @@
 
 #include <optional>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::rpc_door {
 
 void run_lookup::search() {
   if (const auto feed = door_.daemon.find_run(wish_.run)) return end({.feed = *feed});
@@ -31,7 +31,7 @@ void run_lookup::ask_journal() {
   if (!wish_.in_journal) return ask_owner();
   if (wish_.begins) held_ = door_.beginning.hold(wish_.run);
   door_.daemon.recall_run(wish_.run, wish_.likeness,
-                          [self = shared_from_this()](const result<runner::recalled_run>& found) {
+                          [self = shared_from_this()](const result<run::runner::recalled_run>& found) {
                             if (!self->reply_.open()) return;
                             if (found)
                               return self->end({.feed = found->feed, .recalled = true, .session = found->session});
@@ -53,13 +53,13 @@ void run_lookup::ask_owner() {
           auto feed = self->door_.daemon.find_run(self->wish_.run);
           return self->end(feed ? found_run{.feed = std::move(*feed)} : found_run{.why = std::move(feed.error())});
         }
-        self->refuse({errc::unavailable,
-                      "the run " + json_quoted(self->wish_.run) + " is owned by " + **owner + "; ask that daemon"});
+        self->refuse({errc::unavailable, "the run " + json::json_quoted(self->wish_.run) + " is owned by " + **owner +
+                                             "; ask that daemon"});
       });
 }
 
 void run_lookup::refuse(const error& why) const {
-  reply_.error(mcp::to_rpc_error(why));
+  reply_.error(mcp::server::to_rpc_error(why));
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::rpc_door

@@ -8,13 +8,13 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::rpc_door {
 
 /// The run that a search found.
 struct found_run {
-  std::shared_ptr<run_feed> feed = {};  ///< null: no run has this name, for the reason `why`
-  bool recalled = false;                ///< true: it has ended and was read from the journal
-  std::string session = {};             ///< of a recalled run; or ""
+  std::shared_ptr<run::run_feed> feed = {};  ///< null: no run has this name, for the reason `why`
+  bool recalled = false;                     ///< true: it has ended and was read from the journal
+  std::string session = {};                  ///< of a recalled run; or ""
   error why = {};
 };
 
@@ -33,13 +33,13 @@ class run_lookup : public std::enable_shared_from_this<run_lookup> {
   using taker = std::move_only_function<void(const found_run&)>;
 
   /// Use start().
-  run_lookup(door_context& door, wish w, mcp::reply_once reply, taker then)
+  run_lookup(front::door_context& door, wish w, mcp::server::reply_once reply, taker then)
       : door_(door), wish_(std::move(w)), reply_(std::move(reply)), then_(std::move(then)) {}
 
   /// Searches and calls `then` once, inside this call if the run is active. Answers the request with an error instead
   /// if another daemon owns the run, the journal cannot be read, or too many requests wait. The door must outlive the
   /// request.
-  static void start(door_context& door, wish w, const mcp::reply_once& reply, taker then) {
+  static void start(front::door_context& door, wish w, const mcp::server::reply_once& reply, taker then) {
     std::make_shared<run_lookup>(door, std::move(w), reply, std::move(then))->search();
   }
 
@@ -51,11 +51,11 @@ class run_lookup : public std::enable_shared_from_this<run_lookup> {
   void end(const found_run& found) { then_(found); }
   void refuse(const error& why) const;
 
-  door_context& door_;
+  front::door_context& door_;
   wish wish_;
-  mcp::reply_once reply_;
+  mcp::server::reply_once reply_;
   taker then_;
   std::shared_ptr<void> held_;  // the name, if the request may begin the run
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::rpc_door

@@ -14,14 +14,14 @@
 #include <optional>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::rpc_door {
 namespace {
 
 constexpr std::size_t most_near = 5;
 constexpr std::size_t longest_reason = 600;  // bytes
 
 std::string quoted(std::string_view text) {
-  return "\"" + printable(std::string(cut_utf8(text, 200))) + "\"";
+  return "\"" + redact::printable(std::string(cut_utf8(text, 200))) + "\"";
 }
 
 const std::string* matching(std::span<const std::string> globs, std::string_view name) {
@@ -32,22 +32,23 @@ const std::string* matching(std::span<const std::string> globs, std::string_view
 /// A tool that some server has.
 struct found_tool {
   std::string server, own, name;
-  mcp::entry_ptr entry;                          ///< in the catalog; null: it is not offered
-  const mcp::withheld_tool* withheld = nullptr;  ///< because of its pins
+  mcp::catalogs::entry_ptr entry;                          ///< in the catalog; null: it is not offered
+  const mcp::catalogs::withheld_tool* withheld = nullptr;  ///< because of its pins
 };
 
-std::span<const server_terms> terms_in(const tool_question& q) {
-  return q.rules.entries ? std::span<const server_terms>(*q.rules.entries) : std::span<const server_terms>();
+std::span<const stored::server_terms> terms_in(const tool_question& q) {
+  return q.rules.entries ? std::span<const stored::server_terms>(*q.rules.entries)
+                         : std::span<const stored::server_terms>();
 }
 
 // Returns the name that a tool of a server would be listed under on its own.
-std::string listed_name(const server_terms& t, std::string_view own) {
-  if (t.naming.plain) return mcp::plain_name(own, t.naming.rename);
-  return mcp::prefixed_names(t.naming.prefix, std::span(&own, 1), t.naming.rename).names.front();
+std::string listed_name(const stored::server_terms& t, std::string_view own) {
+  if (t.naming.plain) return mcp::catalogs::plain_name(own, t.naming.rename);
+  return mcp::catalogs::prefixed_names(t.naming.prefix, std::span(&own, 1), t.naming.rename).names.front();
 }
 
-const mcp::server_status* status_of(const tool_question& q, std::string_view server) {
-  const auto found = std::ranges::find(q.servers, server, &mcp::server_status::name);
+const mcp::clients::server_status* status_of(const tool_question& q, std::string_view server) {
+  const auto found = std::ranges::find(q.servers, server, &mcp::clients::server_status::name);
   return found == q.servers.end() ? nullptr : &*found;
 }
 
@@ -95,18 +96,19 @@ tool_step server_step(const tool_question& q, const std::string& server) {
     s.text = "there is a tool server " + quoted(server);
     return s;
   }
-  using enum mcp::server_state;
+  using enum mcp::clients::server_state;
   s.ok = status->state == ready || status->state == lazy;
   s.text = "tool server " + quoted(server) + " is " +
-           (status->state == crash_loop ? "in a crash loop" : std::string(mcp::to_string(status->state)));
+           (status->state == crash_loop ? "in a crash loop" : std::string(mcp::clients::to_string(status->state)));
   if (s.ok) return s;
   if (!status->last_error.empty())
-    s.text += ": " + cut_for_people(redactor::redact(status->last_error), longest_reason, {.mark = " …"});
+    s.text +=
+        ": " + redact::cut_for_people(redact::redactor::redact(status->last_error), longest_reason, {.mark = " …"});
   s.mend = status->state == disabled ? "mcpbx enable " + shell_word(server) : "mcpbx doctor " + shell_word(server);
   return s;
 }
 
-tool_step filter_step(const server_terms* terms, const found_tool& tool) {
+tool_step filter_step(const stored::server_terms* terms, const found_tool& tool) {
   tool_step s{"filter", true, "no filter of its entry is about it"};
   if (terms == nullptr) return s;
   const std::string entry = " of the entry " + quoted(tool.server);
@@ -127,16 +129,16 @@ tool_step filter_step(const server_terms* terms, const found_tool& tool) {
 }
 
 // Explains the name, or why there is none.
-tool_step name_step(const tool_question& q, const server_terms* terms, const found_tool& tool) {
+tool_step name_step(const tool_question& q, const stored::server_terms* terms, const found_tool& tool) {
   tool_step s{"name", true, "its name is " + quoted(tool.name)};
   if (!tool.entry && tool.withheld == nullptr) {
     s.ok = false;
-    const auto because = std::ranges::find_if(q.whole.dropped(), [&](const mcp::dropped_item& d) {
-      return d.server == tool.server && d.reason.contains("\"" + printable(tool.own) + "\"");
+    const auto because = std::ranges::find_if(q.whole.dropped(), [&](const mcp::catalogs::dropped_item& d) {
+      return d.server == tool.server && d.reason.contains("\"" + redact::printable(tool.own) + "\"");
     });
     s.text = because == q.whole.dropped().end()
                  ? "it is not in the catalog yet"
-                 : cut_for_people(redactor::redact(because->reason), longest_reason, {.mark = " …"});
+                 : redact::cut_for_people(redact::redactor::redact(because->reason), longest_reason, {.mark = " …"});
     s.mend = because == q.whole.dropped().end() ? "mcpbx wait" : "give it a name with tools.rename of its entry";
     return s;
   }
@@ -162,7 +164,7 @@ tool_step pins_step(const found_tool& tool) {
           "mcpbx pins show " + shell_word(tool.name)};
 }
 
-tool_step profile_step(const tool_question& q, const tool_facts& facts, std::string& shown) {
+tool_step profile_step(const tool_question& q, const policy::tool_facts& facts, std::string& shown) {
   tool_step s{"profile", true, "no profile was named"};
   if (q.base == nullptr) {
     if (!q.usual_profile.empty())
@@ -170,8 +172,8 @@ tool_step profile_step(const tool_question& q, const tool_facts& facts, std::str
     return s;
   }
   const std::string profile = "the profile " + quoted(q.profile);
-  const tool_choice choice{{}, q.base->allow, q.base->deny, q.base->rename};
-  const auto decided = decide_offer(choice, facts);
+  const stored::tool_choice choice{{}, q.base->allow, q.base->deny, q.base->rename};
+  const auto decided = policy::decide_offer(choice, facts);
   s.ok = decided.allows();
   s.pattern = std::string(decided.text);
   if (s.ok) {
@@ -180,7 +182,7 @@ tool_step profile_step(const tool_question& q, const tool_facts& facts, std::str
       shown = renamed->second;
       s.text += " as " + quoted(shown);
     }
-  } else if (decided.by == rule::denied) {
+  } else if (decided.by == policy::rule::denied) {
     s.text = "tools.deny of " + profile + " has " + quoted(decided.text);
     s.mend = "take it out of profiles." + std::string(q.profile) + ".tools.deny, then `mcpbx reload`";
   } else {
@@ -191,21 +193,21 @@ tool_step profile_step(const tool_question& q, const tool_facts& facts, std::str
   return s;
 }
 
-void judge_approval(const tool_question& q, const tool_facts& facts, tool_reasons& r) {
+void judge_approval(const tool_question& q, const policy::tool_facts& facts, tool_reasons& r) {
   // Nobody can be asked for a tool server, so a rule that asks denies, and names itself.
-  const auto decided = decide(direct_caller{q.rules, false}, facts);
+  const auto decided = policy::decide(policy::direct_caller{q.rules, false}, facts);
   r.approval_pattern = std::string(decided.text);
   switch (decided.by) {
-    case rule::profile_approve:
+    case policy::rule::profile_approve:
       r.approval = "approve of the profile has " + quoted(decided.text);
       break;
-    case rule::entry_approve:
+    case policy::rule::entry_approve:
       r.approval = "approve of the entry " + quoted(r.server) + " has " + quoted(decided.text);
       break;
-    case rule::approve_destructive:
+    case policy::rule::approve_destructive:
       r.approval = "approveDestructive is set, and the tool may destroy something";
       break;
-    case rule::approve_after_output:
+    case policy::rule::approve_after_output:
       r.approval = "approveAfterOutput is set, and the tool may destroy something";
       break;
     default:
@@ -219,7 +221,7 @@ void judge_approval(const tool_question& q, const tool_facts& facts, tool_reason
 void explain_unknown(const tool_question& q, tool_reasons& r) {
   std::vector<std::string> names;
   for (const auto& s : q.servers) names.push_back(s.name);
-  const auto prefixes = mcp::settle_prefixes(names);
+  const auto prefixes = mcp::catalogs::settle_prefixes(names);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!q.name.starts_with(prefixes[i] + "__")) continue;
     r.server = names[i];
@@ -255,7 +257,7 @@ tool_reasons explain(const tool_question& q) {
   r.name = tool->name;
   r.server = tool->server;
   r.own = tool->own;
-  const auto* terms = terms_of(q.rules.entries, tool->server);
+  const auto* terms = policy::terms_of(q.rules.entries, tool->server);
   r.steps.push_back(server_step(q, tool->server));
   r.steps.push_back({"list", true, "it lists " + quoted(tool->own)});
   r.steps.push_back(filter_step(terms, *tool));
@@ -264,7 +266,7 @@ tool_reasons explain(const tool_question& q) {
     r.steps.push_back(name_step(q, terms, *tool));
     if (tool->entry || tool->withheld != nullptr) {
       r.steps.push_back(pins_step(*tool));
-      const auto facts = tool->entry ? facts_of(*tool->entry) : facts_of(tool->name, *tool->withheld);
+      const auto facts = tool->entry ? policy::facts_of(*tool->entry) : policy::facts_of(tool->name, *tool->withheld);
       r.steps.push_back(profile_step(q, facts, r.name));
       auto as_offered = facts;
       as_offered.withheld = nullptr;
@@ -276,9 +278,9 @@ tool_reasons explain(const tool_question& q) {
   return r;
 }
 
-raw_json to_json(const tool_question& q, const tool_reasons& r) {
+json::raw_json to_json(const tool_question& q, const tool_reasons& r) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   using enum tool_reasons::outcome;
   w.begin_object().members("tool", q.name, "outcome",
                            r.is == offered  ? "offered"
@@ -300,4 +302,4 @@ raw_json to_json(const tool_question& q, const tool_reasons& r) {
   return w.json();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::rpc_door

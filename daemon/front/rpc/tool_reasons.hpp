@@ -14,19 +14,19 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::rpc_door {
 
 /// All that an explanation depends on.
 struct tool_question {
   std::string_view name;     ///< as callers see it, or the server's own
   std::string_view profile;  ///< "": none
-  const mcp::catalog& whole;
-  const chat_base* base = nullptr;  ///< of the profile; null: none was named
-  std::string_view usual_profile;   ///< under which runs begin that name none, or ""
-  std::span<const mcp::server_status> servers;
-  approval_rules rules;  ///< with the profile's
+  const mcp::catalogs::catalog& whole;
+  const chat::chat_base* base = nullptr;  ///< of the profile; null: none was named
+  std::string_view usual_profile;         ///< under which runs begin that name none, or ""
+  std::span<const mcp::clients::server_status> servers;
+  policy::approval_rules rules;  ///< with the profile's
   /// Returns the tools that a server lists, before any filter; null: unknown.
-  std::function<mcp::feature_list(std::string_view server)> listed;
+  std::function<mcp::protocol::feature_list(std::string_view server)> listed;
 };
 
 /// One step on the way of a tool to its callers.
@@ -51,6 +51,6 @@ struct tool_reasons {
 tool_reasons explain(const tool_question& q);
 
 /// Returns the result of mcpbx/why.
-raw_json to_json(const tool_question& q, const tool_reasons& r);
+json::raw_json to_json(const tool_question& q, const tool_reasons& r);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::rpc_door

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <system_error>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::audit {
 namespace {
 
 std::unexpected<error> failed(const std::string& path, std::string_view what, std::string_view mend) {
@@ -33,7 +33,7 @@ result<void> audit_file::open() {
     return {};
   close();  // the file was moved away, as by log rotation
   if (make_folder_)
-    if (auto made = make_folder_of(*path_); !made) return made;
+    if (auto made = guard::make_folder_of(*path_); !made) return made;
   // O_NONBLOCK, so that a pipe of that name does not block.
   fd_ = ::open(path_->c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
   if (fd_ < 0) return failed(*path_, "opened", "see that its folder is there and may be written to");
@@ -65,4 +65,4 @@ result<void> audit_file::append(std::string_view lines) {
   return {};
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::audit

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::audit {
 
 class audit_file {
  public:
@@ -28,4 +28,4 @@ class audit_file {
   bool torn_ = false;  // the file does not end with a line break
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::audit

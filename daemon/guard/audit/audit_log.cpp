@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::audit {
 namespace {
 
 namespace asio = boost::asio;
@@ -168,7 +168,7 @@ class audit_log::impl : public std::enable_shared_from_this<impl> {
   std::size_t bytes_ = 0;
   std::unique_ptr<timer> watch_;
   bool busy_ = false, watching_ = false, stopped_ = false;
-  lane lane_{"audit", 1};
+  async::lane lane_{"audit", 1};
 };
 
 audit_log::audit_log(asio::any_io_executor executor, time_source& time, options o)
@@ -188,4 +188,4 @@ const std::string& audit_log::path() const {
   return impl_->path();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::audit

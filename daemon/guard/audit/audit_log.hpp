@@ -13,7 +13,7 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::audit {
 
 class audit_log {
  public:
@@ -49,4 +49,4 @@ class audit_log {
   std::shared_ptr<impl> impl_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::audit

@@ -9,14 +9,14 @@
 
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::audit {
 namespace {
 
 constexpr std::size_t longest_name = 256;
 
 /// Returns a URI without the parts in which secrets stand.
 std::string shown_uri(std::string_view uri) {
-  std::string text = redactor::redact(uri.substr(0, uri.find_first_of("?#")));
+  std::string text = redact::redactor::redact(uri.substr(0, uri.find_first_of("?#")));
   const auto begin = text.find("://");
   const auto host = begin == std::string::npos ? begin : begin + 3;
   if (host != std::string::npos)
@@ -29,11 +29,11 @@ std::string shown_uri(std::string_view uri) {
 
 std::string to_line(const audit_record& r) {
   std::string json;
-  json_writer out(json);
+  json::json_writer out(json);
   const auto name = [&out](std::string_view key, std::string_view text) {
     if (!text.empty()) out.member(key, cut_utf8(text, longest_name));
   };
-  out.begin_object().member("time", utc_text(r.wall_ms));
+  out.begin_object().member("time", guard::utc_text(r.wall_ms));
   name("principal", r.principal);
   if (r.pid >= 0) out.member("pid", r.pid);
   name("name", r.name);
@@ -49,11 +49,11 @@ std::string to_line(const audit_record& r) {
     name("extension", r.call.name);
   }
   name("server", r.call.server);
-  out.member("decision", to_string(r.call.decision)).member("end", to_string(r.call.end));
+  out.member("decision", mcp::server::to_string(r.call.decision)).member("end", mcp::server::to_string(r.call.end));
   if (r.arguments_known)
-    out.member("argumentsSha256", sha256_hex(r.call.arguments.empty() ? "{}" : r.call.arguments.text()));
+    out.member("argumentsSha256", crypto::sha256_hex(r.call.arguments.empty() ? "{}" : r.call.arguments.text()));
   out.member("resultBytes", r.call.result_bytes).end_object();
   return out.str() + "\n";
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::audit

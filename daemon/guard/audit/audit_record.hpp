@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::audit {
 
 struct audit_record {
   std::int64_t wall_ms = 0;  ///< end of the call, in milliseconds since 1970
@@ -17,7 +17,7 @@ struct audit_record {
   pid_t pid = -1;            ///< process of the caller; -1: left out
   std::string name;          ///< the caller's own name, or ""
   std::string run;           ///< run that made the call, or ""
-  mcp::finished_call call;
+  mcp::server::finished_call call;
   bool arguments_known = true;  ///< false: the hash is left out
 };
 
@@ -25,4 +25,4 @@ struct audit_record {
 /// there are none), not the arguments; names are cut at 256 bytes.
 std::string to_line(const audit_record& r);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::audit

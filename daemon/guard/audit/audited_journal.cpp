@@ -11,29 +11,29 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::audit {
 namespace {
 
 namespace asio = boost::asio;
-using cause = record::result_cause;
+using cause = stored::record::result_cause;
 
-mcp::call_end end_of(const record::call_result& r) {
+mcp::server::call_end end_of(const stored::record::call_result& r) {
   switch (r.cause) {
     case cause::server:
-      return r.is_error ? mcp::call_end::tool_error : mcp::call_end::result;
+      return r.is_error ? mcp::server::call_end::tool_error : mcp::server::call_end::result;
     case cause::timed_out:
     case cause::unavailable:
     case cause::interrupted:
-      return mcp::call_end::failed;
+      return mcp::server::call_end::failed;
     case cause::cancelled:
-      return mcp::call_end::cancelled;
+      return mcp::server::call_end::cancelled;
     case cause::unknown_tool:
     case cause::bad_arguments:
     case cause::too_many_calls:
     case cause::refused:
       break;
   }
-  return mcp::call_end::error;
+  return mcp::server::call_end::error;
 }
 
 // The open calls of a run, derived from its records.
@@ -42,27 +42,27 @@ class call_watch {
   explicit call_watch(std::string run) : run_(std::move(run)) {}
 
   /// Returns audit records for the calls that end in these records.
-  std::vector<audit_record> take(const std::vector<run_record>& records) {
+  std::vector<audit_record> take(const std::vector<stored::run_record>& records) {
     std::vector<audit_record> ended;
     for (const auto& r : records) {
-      if (const auto* begun = std::get_if<record::run_started>(&r)) {
+      if (const auto* begun = std::get_if<stored::record::run_started>(&r)) {
         principal_ = begun->principal;
-      } else if (const auto* reply = std::get_if<record::assistant>(&r)) {
+      } else if (const auto* reply = std::get_if<stored::record::assistant>(&r)) {
         for (const auto* call : reply->message->calls()) {
           open_call& one = open_[call->id] = {};
           one.call.name = call->name;
           one.call.arguments = call->arguments;
           one.arguments_known = true;
         }
-      } else if (const auto* intent = std::get_if<record::call_intent>(&r)) {
+      } else if (const auto* intent = std::get_if<stored::record::call_intent>(&r)) {
         if (intent->to_caller) continue;  // a tool of the caller, which no server of ours sees
         auto& one = open_[intent->call_id];
         one.call.name = intent->name;
         one.call.server = intent->server;
-        one.call.decision = mcp::call_decision::called;
-      } else if (const auto* result = std::get_if<record::call_result>(&r)) {
+        one.call.decision = mcp::server::call_decision::called;
+      } else if (const auto* result = std::get_if<stored::record::call_result>(&r)) {
         ended.push_back(end(*result));
-      } else if (const auto* own = std::get_if<record::caller_result>(&r)) {
+      } else if (const auto* own = std::get_if<stored::record::caller_result>(&r)) {
         open_.erase(own->call_id);
       }
     }
@@ -77,7 +77,7 @@ class call_watch {
   /// Returns audit records for the calls that were sent and have not ended, whose end is not journalled any more.
   std::vector<audit_record> rest() {
     std::vector<audit_record> all;
-    record::call_result none;
+    stored::record::call_result none;
     none.cause = cause::interrupted;
     std::vector<std::string> ids;
     for (const auto& [id, one] : open_)
@@ -92,23 +92,23 @@ class call_watch {
 
  private:
   struct open_call {
-    mcp::finished_call call;
+    mcp::server::finished_call call;
     bool arguments_known = false;  // false in a run that was resumed after a restart
     bool sent = false;             // sent by this process
   };
 
-  audit_record end(const record::call_result& r) {
+  audit_record end(const stored::record::call_result& r) {
     audit_record a;
     if (auto found = open_.extract(r.call_id); !found.empty()) {
       a.call = std::move(found.mapped().call);
       a.arguments_known = found.mapped().arguments_known;
     } else {
       a.arguments_known = false;
-      if (r.cause == cause::interrupted) a.call.decision = mcp::call_decision::called;
+      if (r.cause == cause::interrupted) a.call.decision = mcp::server::call_decision::called;
     }
     a.principal = principal_;
     a.run = run_;
-    if (r.cause == cause::unknown_tool) a.call.decision = mcp::call_decision::unknown;
+    if (r.cause == cause::unknown_tool) a.call.decision = mcp::server::call_decision::unknown;
     a.call.end = end_of(r);
     a.call.result_bytes = r.cause == cause::server ? r.result.text().size() : 0;
     return a;
@@ -118,11 +118,11 @@ class call_watch {
   std::unordered_map<std::string, open_call> open_;
 };
 
-class audited_run final : public run_journal {
+class audited_run final : public store::run_journal {
  public:
   /// `known` are the records that the run has already; the calls that they end were audited before.
-  audited_run(std::unique_ptr<run_journal> inner, const std::string& run, audit_log& log, time_source& time,
-              const std::vector<run_record>& known = {})
+  audited_run(std::unique_ptr<store::run_journal> inner, const std::string& run, audit_log& log, time_source& time,
+              const std::vector<stored::run_record>& known = {})
       : inner_(std::move(inner)), watch_(run), log_(log), time_(time) {
     watch_.take(known);
   }
@@ -135,11 +135,11 @@ class audited_run final : public run_journal {
   }
 
   void wait_at_most(milliseconds patience) override { inner_->wait_at_most(patience); }
-  asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) override {
+  asio::awaitable<result<void>> append(std::vector<stored::run_record> records, bool synced) override {
     auto ended = watch_.take(records);
     std::vector<std::string> begun;
     for (const auto& r : records)
-      if (const auto* intent = std::get_if<record::call_intent>(&r)) begun.push_back(intent->call_id);
+      if (const auto* intent = std::get_if<stored::record::call_intent>(&r)) begun.push_back(intent->call_id);
     // Audit even if the journal fails, since the calls were made.
     auto outcome = co_await inner_->append(std::move(records), synced);
     if (outcome) watch_.let_go(begun);
@@ -166,7 +166,7 @@ class audited_run final : public run_journal {
                                                                          std::move(ended));
   }
 
-  std::unique_ptr<run_journal> inner_;
+  std::unique_ptr<store::run_journal> inner_;
   call_watch watch_;
   audit_log& log_;
   time_source& time_;
@@ -174,11 +174,11 @@ class audited_run final : public run_journal {
 
 }  // namespace
 
-std::function<void(const std::vector<run_record>& before, const std::vector<run_record>& closing)> audit_of_closed_runs(
-    asio::any_io_executor executor, audit_log& log, time_source& time) {
-  return [executor = std::move(executor), &log, &time](const std::vector<run_record>& before,
-                                                       const std::vector<run_record>& closing) {
-    const auto* begun = before.empty() ? nullptr : std::get_if<record::run_started>(&before.front());
+std::function<void(const std::vector<stored::run_record>& before, const std::vector<stored::run_record>& closing)>
+audit_of_closed_runs(asio::any_io_executor executor, audit_log& log, time_source& time) {
+  return [executor = std::move(executor), &log, &time](const std::vector<stored::run_record>& before,
+                                                       const std::vector<stored::run_record>& closing) {
+    const auto* begun = before.empty() ? nullptr : std::get_if<stored::record::run_started>(&before.front());
     if (!begun) return;
     call_watch watch(begun->run);
     watch.take(before);  // the calls that these end were audited before
@@ -193,12 +193,12 @@ std::function<void(const std::vector<run_record>& before, const std::vector<run_
   };
 }
 
-std::unique_ptr<run_journal> audited_journal::open_run(const std::string& run) {
+std::unique_ptr<store::run_journal> audited_journal::open_run(const std::string& run) {
   return std::make_unique<audited_run>(inner_->open_run(run), run, log_, time_);
 }
 
-void audited_journal::take_unfinished(answer<std::vector<unfinished_run>> then) {
-  inner_->take_unfinished([this, then = std::move(then)](result<std::vector<unfinished_run>> runs) {
+void audited_journal::take_unfinished(answer<std::vector<store::unfinished_run>> then) {
+  inner_->take_unfinished([this, then = std::move(then)](result<std::vector<store::unfinished_run>> runs) {
     if (runs)
       for (auto& r : *runs)
         r.journal = std::make_unique<audited_run>(std::move(r.journal), r.run, log_, time_, r.records);
@@ -206,4 +206,4 @@ void audited_journal::take_unfinished(answer<std::vector<unfinished_run>> then) 
   });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::audit

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::credentials {
 namespace {
 
 constexpr std::size_t largest_file = std::size_t{8} << 20;
@@ -28,7 +28,7 @@ std::string credential_file::entry_name(std::string_view server, std::string_vie
   // No address has a line break.
   std::string whose(url);
   if (!principal.empty()) whose += "\n" + std::string(principal);
-  return std::string(server) + " " + sha256_hex(whose).substr(0, 16);
+  return std::string(server) + " " + crypto::sha256_hex(whose).substr(0, 16);
 }
 
 // Returns true if an entry is encrypted. If its key was missing, the next read looks for it again, since the program
@@ -41,21 +41,21 @@ bool credential_file::forget_no_key(const table& all) {
 }
 
 result<credential_file::table> credential_file::load() {
-  auto text = read_state_file(path_, largest_file);
+  auto text = guard::read_state_file(path_, largest_file);
   if (!text) return std::unexpected(text.error());
   table all;
   if (!*text) return all;
-  const auto parsed = raw_json::parse(trimmed(**text), 16);
+  const auto parsed = json::raw_json::parse(trimmed(**text), 16);
   const auto wrong = [&](const std::string& what) {
     return fail(errc::parse, path_ + " " + what + "; put a good copy in its place, or delete it and log in again");
   };
   if (!parsed) return wrong("is no JSON");
-  if (find_member(*parsed, "version").as_integer() != 1) return wrong("was written by another version of mcpbx");
-  const auto entries = raw_object::open(find_member(*parsed, "entries"));
+  if (json::find_member(*parsed, "version").as_integer() != 1) return wrong("was written by another version of mcpbx");
+  const auto entries = json::raw_object::open(json::find_member(*parsed, "entries"));
   if (!entries) return wrong("has no entries");
   bool broken = false;
-  entries->for_each([&](std::string_view name, const raw_json& value) {
-    const auto key = find_member(value, "key").as_string(), sealed = find_member(value, "text").as_string();
+  entries->for_each([&](std::string_view name, const json::raw_json& value) {
+    const auto key = json::find_member(value, "key").as_string(), sealed = json::find_member(value, "text").as_string();
     if (key && sealed)
       all[std::string(name)] = {*key, *sealed};
     else
@@ -99,20 +99,20 @@ result<credential_file::entries> credential_file::read() {
   return out;
 }
 
-result<state_lock> credential_file::lock_renewal(std::string_view name) {
-  if (auto made = make_folder_of(path_); !made) return std::unexpected(made.error());
-  return state_lock::take(path_ + ".renewal-" + sha256_hex(name).substr(0, 16));
+result<guard::state_lock> credential_file::lock_renewal(std::string_view name) {
+  if (auto made = guard::make_folder_of(path_); !made) return std::unexpected(made.error());
+  return guard::state_lock::take(path_ + ".renewal-" + crypto::sha256_hex(name).substr(0, 16));
 }
 
 result<void> credential_file::write(std::string_view name, const std::optional<std::string>& text) {
-  if (auto made = make_folder_of(path_); !made) return made;
-  const auto held = state_lock::take(path_);
+  if (auto made = guard::make_folder_of(path_); !made) return made;
+  const auto held = guard::state_lock::take(path_);
   if (!held) return std::unexpected(held.error());
   return write_locked(name, text, false);
 }
 
 result<void> credential_file::replace(std::string_view name, const std::string& text) {
-  const auto held = state_lock::take(path_);
+  const auto held = guard::state_lock::take(path_);
   if (!held) return std::unexpected(held.error());
   return write_locked(name, text, true);
 }
@@ -140,7 +140,7 @@ result<void> credential_file::write_locked(std::string_view name, const std::opt
     (*all)[std::string(name)] = {std::string(to_string(key_->place)), std::move(*sealed)};
   }
   std::string json;
-  json_writer out(json);
+  json::json_writer out(json);
   out.begin_object().member("version", 1).key("entries").begin_object();
   for (const auto& [key, s] : *all)
     out.key(key).begin_object().member("key", s.key).member("text", s.text).end_object();
@@ -149,7 +149,7 @@ result<void> credential_file::write_locked(std::string_view name, const std::opt
   // A larger one could not be read again, and with it the tokens of all servers would be gone.
   if (json.size() > largest_file)
     return fail(errc::limit, path_ + " would be larger than " + std::to_string(largest_file >> 20) + " MiB");
-  return replace_state_file(path_, json);
+  return guard::replace_state_file(path_, json);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::credentials

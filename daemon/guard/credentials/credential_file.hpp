@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::credentials {
 
 class credential_file {
  public:
@@ -38,7 +38,7 @@ class credential_file {
   result<void> replace(std::string_view name, const std::string& text);
   /// Takes the lock that keeps other daemons from renewing the tokens of this entry. It may be held for as long as an
   /// authorization server takes to answer, so it keeps nobody from writing.
-  result<state_lock> lock_renewal(std::string_view name);
+  result<guard::state_lock> lock_renewal(std::string_view name);
 
   /// Returns the place of the key, once something has been read or written.
   key_place protection() const noexcept { return key_ ? key_->place : key_place::none; }
@@ -61,4 +61,4 @@ class credential_file {
   std::optional<credential_key> key_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::credentials

@@ -7,14 +7,14 @@
 #include "mcp/support/encodings.hpp"
 #include "mcp/support/text.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::credentials {
 namespace {
 
 constexpr std::size_t longest_source = 64u << 10;
 
 // The secret may have any length; its hash has 32 bytes.
 std::string key_bytes(std::string_view secret) {
-  return sha256("mcpbx credentials\n" + std::string(secret));
+  return crypto::sha256("mcpbx credentials\n" + std::string(secret));
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ std::string_view to_string(key_place place) {
 result<credential_key> find_credential_key(const std::string& folder,
                                            const std::function<result<std::string>()>& from_secret_service) {
   if (!folder.empty()) {
-    const auto read = read_state_file(folder + "/mcpbx-credentials", longest_source);
+    const auto read = guard::read_state_file(folder + "/mcpbx-credentials", longest_source);
     if (!read) return std::unexpected(read.error());
     if (*read && trimmed(**read).size() >= 16) return credential_key{key_place::systemd, key_bytes(trimmed(**read))};
     if (*read)
@@ -46,7 +46,7 @@ result<credential_key> find_credential_key(const std::string& folder,
 }
 
 result<std::string> encrypted(const credential_key& key, std::string_view about, std::string_view plain) {
-  const auto bytes = sealed(key.bytes, about, plain);
+  const auto bytes = crypto::sealed(key.bytes, about, plain);
   if (!bytes) return std::unexpected(bytes.error());
   return hex_text(*bytes);
 }
@@ -54,7 +54,7 @@ result<std::string> encrypted(const credential_key& key, std::string_view about,
 result<std::string> decrypted(const credential_key& key, std::string_view about, std::string_view text) {
   const auto bytes = hex_bytes(text);
   if (!bytes) return fail(errc::parse, "is no hexadecimal text");
-  return unsealed(key.bytes, about, *bytes);
+  return crypto::unsealed(key.bytes, about, *bytes);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::credentials

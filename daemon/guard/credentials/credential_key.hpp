@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::credentials {
 
 /// The places that a key comes from.
 enum class key_place : std::uint8_t { none, systemd, secret_service };
@@ -32,4 +32,4 @@ result<std::string> encrypted(const credential_key& key, std::string_view about,
 /// Decrypts. errc::parse: another key, another `about`, or changed text.
 result<std::string> decrypted(const credential_key& key, std::string_view about, std::string_view text);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::credentials

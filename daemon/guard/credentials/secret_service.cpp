@@ -24,7 +24,7 @@
 
 extern char** environ;
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::credentials {
 namespace {
 
 constexpr std::size_t key_characters = 64, longest_output = 256;
@@ -131,4 +131,4 @@ result<std::string> ask_secret_service(const std::string& program, std::chrono::
   return std::string(key);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::credentials

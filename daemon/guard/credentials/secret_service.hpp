@@ -6,7 +6,7 @@
 #include <chrono>
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::credentials {
 
 /// The option of mcpbxd that makes it such a child.
 inline constexpr const char* secret_service_option = "--secret-service-key";
@@ -19,4 +19,4 @@ int print_secret_service_key();
 /// session bus, or the child has no key.
 result<std::string> ask_secret_service(const std::string& program, std::chrono::milliseconds limit);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::credentials

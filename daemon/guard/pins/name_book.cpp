@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::pins {
 namespace {
 
 /// Largest number of names of one server; those that it no longer lists are dropped first.
@@ -74,4 +74,4 @@ void forget_names(name_book& book, std::string_view server, std::string_view too
   std::erase_if(book, [](const auto& one) { return one.second.empty(); });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::pins

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::pins {
 
 /// A tool, by the configured name of its server and the server's own name of the tool.
 struct name_holder {
@@ -52,4 +52,4 @@ class name_claims {
 /// Removes a server, or one tool of it, from the book.
 void forget_names(name_book& book, std::string_view server, std::string_view tool = {});
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::pins

@@ -17,11 +17,11 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::pins {
 namespace {
 
 namespace asio = boost::asio;
-using on_decided = std::function<void(mcp::definition_decision)>;
+using on_decided = std::function<void(mcp::catalogs::definition_decision)>;
 
 constexpr milliseconds first_wait{1000}, longest_wait{60'000};  // between attempts to use a broken file
 
@@ -52,7 +52,7 @@ class pin_guard::impl : public std::enable_shared_from_this<impl> {
     for (const auto& decided : free) decided({});
   }
 
-  void judge(const std::string& name, mcp::feature_list tools, on_decided decided) {
+  void judge(const std::string& name, mcp::protocol::feature_list tools, on_decided decided) {
     const auto s = find(servers_, name);
     if (s == servers_.end()) return decided({});
     s->tools = std::move(tools);
@@ -89,7 +89,7 @@ class pin_guard::impl : public std::enable_shared_from_this<impl> {
  private:
   struct watched {
     pinned_server about;
-    mcp::feature_list tools{};
+    mcp::protocol::feature_list tools{};
     std::uint64_t generation = 0;  // generation of its list
     bool judge = false;
     on_decided decided{};
@@ -118,7 +118,7 @@ class pin_guard::impl : public std::enable_shared_from_this<impl> {
     if (!work || busy_ || stopped_) return;
     busy_ = true;
     auto job = std::make_shared<pin_job>();
-    job->now = utc_text(time_.wall_ms());
+    job->now = guard::utc_text(time_.wall_ms());
     job->settled = settled_;
     for (auto& s : servers_)
       job->servers.push_back({.server = s.about,
@@ -193,7 +193,7 @@ class pin_guard::impl : public std::enable_shared_from_this<impl> {
   std::unique_ptr<timer> again_;
   milliseconds wait_ = first_wait;
   bool busy_ = false, stopped_ = false, settled_ = false;
-  lane lane_{"pins", 1};
+  async::lane lane_{"pins", 1};
 };
 
 pin_guard::pin_guard(asio::any_io_executor executor, time_source& time, options o)
@@ -206,9 +206,9 @@ pin_guard::~pin_guard() {
 void pin_guard::set_servers(std::vector<pinned_server> servers) {
   impl_->set_servers(std::move(servers));
 }
-void pin_guard::judge(const std::string& server, const mcp::feature_kind& kind, mcp::feature_list list,
-                      on_decided decided) {
-  if (kind.id != mcp::kind_id::tools) return decided({});  // only tools have pins
+void pin_guard::judge(const std::string& server, const mcp::protocol::feature_kind& kind,
+                      mcp::protocol::feature_list list, on_decided decided) {
+  if (kind.id != mcp::protocol::kind_id::tools) return decided({});  // only tools have pins
   impl_->judge(server, std::move(list), std::move(decided));
 }
 void pin_guard::settled() {
@@ -221,4 +221,4 @@ void pin_guard::accept(pin_choice which, std::string sha256, std::function<void(
   impl_->accept({.which = std::move(which), .sha256 = std::move(sha256), .then = std::move(then)});
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::pins

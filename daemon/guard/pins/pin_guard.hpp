@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::pins {
 
-class pin_guard final : public mcp::definition_gate, public pin_register {
+class pin_guard final : public mcp::catalogs::definition_gate, public pin_register {
  public:
   struct options {
     result<std::string> path;            ///< path of the file, or the reason why there is none
@@ -33,8 +33,8 @@ class pin_guard final : public mcp::definition_gate, public pin_register {
 
   /// Judges a list by pin_worker. Offers it at once if it is not one of tools, or its server is not
   /// configured, or is `off` and has no plain names.
-  void judge(const std::string& server, const mcp::feature_kind& kind, mcp::feature_list list,
-             std::function<void(mcp::definition_decision)> decided) override;
+  void judge(const std::string& server, const mcp::protocol::feature_kind& kind, mcp::protocol::feature_list list,
+             std::function<void(mcp::catalogs::definition_decision)> decided) override;
   /// Makes assignments of free plain names permanent from now on.
   void settled() override;
   void list(pin_choice which, bool definitions, std::function<void(pin_report)> then) override;
@@ -45,4 +45,4 @@ class pin_guard final : public mcp::definition_gate, public pin_register {
   std::shared_ptr<impl> impl_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::pins

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::pins {
 
 /// Selection of pins.
 struct pin_choice {
@@ -24,7 +24,7 @@ struct pin_row {
   bool origin_only = false;              ///< only the command, arguments, environment or address of its server changed
   std::string sha256;                    ///< hash of the present definition, or ""
   std::string pinned_sha256, pinned_at;  ///< hash and time of the pin, or ""
-  raw_json pinned, listed;               ///< pinned and present definition; absent unless asked for
+  json::raw_json pinned, listed;         ///< pinned and present definition; absent unless asked for
 };
 
 struct pin_report {
@@ -49,4 +49,4 @@ class pin_register {
   virtual void accept(pin_choice which, std::string sha256, std::function<void(result<std::size_t>)> then) = 0;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::pins

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::daemon::pin_words {
+namespace mcpbx::daemon::pins::pin_words {
 namespace {
 
 constexpr std::size_t names_told = 5;
@@ -20,7 +20,7 @@ std::string names_of(const std::vector<compared_tool>& tools, pin_state state) {
   std::size_t told = 0, all = 0;
   for (const auto& t : tools) {
     if (t.state != state || ++all > names_told) continue;
-    out += (told++ == 0 ? "" : ", ") + std::string(cut_utf8(visible(t.tool), 64));
+    out += (told++ == 0 ? "" : ", ") + std::string(cut_utf8(redact::visible(t.tool), 64));
   }
   return all > told ? out + ", …" : out;
 }
@@ -93,4 +93,4 @@ std::string notice(std::string_view server, pin_mode mode, std::string_view prob
          std::string(problem);
 }
 
-}  // namespace mcpbx::daemon::pin_words
+}  // namespace mcpbx::daemon::pins::pin_words

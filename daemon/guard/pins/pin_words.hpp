@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon::pin_words {
+namespace mcpbx::daemon::pins::pin_words {
 
 // Clauses with the reason why a tool is withheld.
 std::string_view changed();
@@ -26,4 +26,4 @@ std::string notice(std::string_view server, pin_mode mode, const std::vector<com
 /// Returns such a sentence for pins that cannot be compared.
 std::string notice(std::string_view server, pin_mode mode, std::string_view problem);
 
-}  // namespace mcpbx::daemon::pin_words
+}  // namespace mcpbx::daemon::pins::pin_words

@@ -11,7 +11,7 @@
 #include <set>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::pins {
 namespace {
 
 constexpr std::size_t longest_file = std::size_t{256} << 20;
@@ -26,8 +26,8 @@ bool differs(pin_state s) {
   return s == pin_state::changed || s == pin_state::added;
 }
 
-mcp::withheld_ptr withhold_all(const mcp::feature_list& tools, const std::string& why) {
-  auto all = std::make_shared<mcp::withheld_names>();
+mcp::catalogs::withheld_ptr withhold_all(const mcp::protocol::feature_list& tools, const std::string& why) {
+  auto all = std::make_shared<mcp::catalogs::withheld_names>();
   const auto clause = std::make_shared<const std::string>(why);
   for (const auto& tool : *tools) all->emplace(tool.key, clause);
   return all;
@@ -47,7 +47,7 @@ bool decide(pin_listing& s, pin_book& book, const std::string& now) {
   const auto tools = compare(known->second, *s.tools, s.server.origin);
   s.decision.notice = pin_words::notice(s.server.name, s.server.mode, tools);
   if (s.server.mode != pin_mode::block || s.decision.notice.empty()) return taken_over;
-  auto withheld = std::make_shared<mcp::withheld_names>();
+  auto withheld = std::make_shared<mcp::catalogs::withheld_names>();
   const auto changed = std::make_shared<const std::string>(pin_words::changed());
   const auto added = std::make_shared<const std::string>(pin_words::added());
   for (const auto& t : tools)
@@ -80,21 +80,21 @@ bool decide_names(pin_job& job, name_book& names) {
   for (auto& s : job.servers)
     if (s.judge && s.server.plain_name)
       if (auto without = claims.without_name(s.server.name); !without.empty())
-        s.decision.prefixed = std::make_shared<const mcp::tool_names>(std::move(without));
+        s.decision.prefixed = std::make_shared<const mcp::catalogs::tool_names>(std::move(without));
   return changed;
 }
 
 // Gives no tool a plain name, because the owners of names are unknown.
 void prefix_all(pin_listing& s, const std::string& why) {
   if (!s.server.plain_name || s.tools->empty()) return;
-  auto all = std::make_shared<mcp::tool_names>();
+  auto all = std::make_shared<mcp::catalogs::tool_names>();
   for (const auto& tool : *s.tools) all->insert(tool.key);
   s.decision.prefixed = std::move(all);
   if (s.decision.notice.empty()) s.decision.notice = pin_words::names_unknown(s.server.name, why);
 }
 
 void add_row(pin_list_request& l, const pinned_server& s, const compared_tool& t, const server_pins& pins,
-             const mcp::feature_item* listed) {
+             const mcp::protocol::feature_item* listed) {
   if (!l.which.server.empty() && l.which.server != s.name) return;
   if (!l.which.tool.empty() && l.which.tool != t.tool) return;
   pin_row row;
@@ -110,7 +110,7 @@ void add_row(pin_list_request& l, const pinned_server& s, const compared_tool& t
     row.pinned_at = p->second.pinned_at;
     if (l.definitions && p->second.definition) row.pinned = p->second.definition.detached();
   }
-  if (l.definitions && listed) row.listed = raw_json::own(pinned_part(listed->definition));
+  if (l.definitions && listed) row.listed = json::raw_json::own(pinned_part(listed->definition));
   l.report.rows.push_back(std::move(row));
 }
 
@@ -142,7 +142,7 @@ result<void> same_as_shown(const pin_job& job, const pin_book& book, const pin_a
   const auto& [file, problem, rows, hash] = now.report;
   const bool one = !a.which.tool.empty() && rows.size() == 1;
   if (hash == a.sha256 || (one && rows.front().sha256 == a.sha256)) return {};
-  const std::string what = json_quoted(a.which.tool.empty() ? a.which.server : a.which.tool);
+  const std::string what = json::json_quoted(a.which.tool.empty() ? a.which.server : a.which.tool);
   if (!one)
     return fail(errc::invalid_argument,
                 "what is listed of " + what + " is not what has that hash; look at it again with `mcpbx pins show`");
@@ -158,7 +158,7 @@ result<std::size_t> forget(const pin_job& job, pin_file& file, const pin_accept_
   pin_book& book = file.pins;
   const auto known = book.find(which.server);
   if (known == book.end())
-    return fail(errc::not_found, "there are no pins of a tool server " + json_quoted(which.server));
+    return fail(errc::not_found, "there are no pins of a tool server " + json::json_quoted(which.server));
   if (auto same = same_as_shown(job, book, a); !same) return std::unexpected(same.error());
   forget_names(file.names, which.server, which.tool);
   std::size_t count = known->second.size();
@@ -185,7 +185,7 @@ result<std::size_t> accept(const pin_job& job, pin_file& file, const pin_accept_
   if (!tool.empty()) {
     const auto rows = compare(pins_in(book, server), *found->tools, found->server.origin);
     const auto row = std::ranges::find(rows, tool, &compared_tool::tool);
-    if (row == rows.end()) return fail(errc::not_found, who + " has no tool " + json_quoted(tool));
+    if (row == rows.end()) return fail(errc::not_found, who + " has no tool " + json::json_quoted(tool));
   }
   if (auto same = same_as_shown(job, book, a); !same) return std::unexpected(same.error());
   return approve(book[server], *found->tools, found->server.origin, job.now, tool);
@@ -196,11 +196,11 @@ result<std::size_t> accept(const pin_job& job, pin_file& file, const pin_accept_
 std::string rows_hash(const std::vector<pin_row>& rows) {
   std::vector<std::string> all;
   for (const auto& r : rows)
-    all.push_back(json_quoted(r.server) + "," + json_quoted(r.tool) + "," + json_quoted(r.sha256));
+    all.push_back(json::json_quoted(r.server) + "," + json::json_quoted(r.tool) + "," + json::json_quoted(r.sha256));
   std::ranges::sort(all);  // servers list in any order
   std::string text;
   for (const auto& one : all) text += "[" + one + "]";
-  return sha256_hex(text);
+  return crypto::sha256_hex(text);
 }
 
 void pin_worker::work(pin_job& job) {
@@ -212,7 +212,7 @@ void pin_worker::work(pin_job& job) {
 }
 
 result<pin_file> pin_worker::read() {
-  const auto text = read_state_file(*path_, longest_file);
+  const auto text = guard::read_state_file(*path_, longest_file);
   if (!text) return fail(text.error().code, pin_words::broken_file(*path_, text.error()));
   if (!*text) return pin_file();
   auto file = read_pins(**text);
@@ -222,13 +222,13 @@ result<pin_file> pin_worker::read() {
 
 // Reads the file again under the lock, because another daemon may have written it meanwhile.
 result<void> pin_worker::write(pin_job& job) {
-  if (auto made = make_folder_of(*path_); !made) return made;
-  const auto lock = state_lock::take(*path_);
+  if (auto made = guard::make_folder_of(*path_); !made) return made;
+  const auto lock = guard::state_lock::take(*path_);
   if (!lock) return std::unexpected(lock.error());
   auto file = read();
   if (!file) return std::unexpected(file.error());
   if (!apply(job, *file)) return {};
-  return replace_state_file(*path_, to_text(*file));
+  return guard::replace_state_file(*path_, to_text(*file));
 }
 
 void pin_worker::fill(pin_list_request& l, const pin_job& job, const pin_book& book) const {
@@ -283,7 +283,7 @@ void pin_worker::cannot_write(pin_job& job, const error& why) {
     const bool changed = decide(s, file->pins, job.now);
     // Names that cannot be stored are not assigned.
     if (auto without = names.without_name(s.server.name); !without.empty()) {
-      s.decision.prefixed = std::make_shared<const mcp::tool_names>(std::move(without));
+      s.decision.prefixed = std::make_shared<const mcp::catalogs::tool_names>(std::move(without));
       if (s.decision.notice.empty()) s.decision.notice = pin_words::names_unknown(s.server.name, why.message);
     }
     if (!changed || !first_seen) continue;
@@ -297,4 +297,4 @@ void pin_worker::cannot_write(pin_job& job, const error& why) {
   }
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::pins

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::pins {
 
 /// Pin settings of a configured server.
 struct pinned_server {
@@ -25,10 +25,10 @@ struct pinned_server {
 /// A server with its list of tools and the decision about it.
 struct pin_listing {
   pinned_server server;
-  mcp::feature_list tools;       ///< null: not known
-  std::uint64_t generation = 0;  ///< generation of the list, for the caller
-  bool judge = false;            ///< a decision is wanted; `tools` is not null then
-  mcp::definition_decision decision{};
+  mcp::protocol::feature_list tools;  ///< null: not known
+  std::uint64_t generation = 0;       ///< generation of the list, for the caller
+  bool judge = false;                 ///< a decision is wanted; `tools` is not null then
+  mcp::catalogs::definition_decision decision{};
 };
 
 struct pin_list_request {
@@ -79,4 +79,4 @@ class pin_worker {
   result<std::string> path_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::pins

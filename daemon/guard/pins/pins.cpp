@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::pins {
 namespace {
 
 /// Largest stored definition, and largest total for one server, in bytes. Beyond these only the hash is stored.
@@ -20,7 +20,7 @@ pin make_pin(std::string part, std::string_view origin, const std::string& now) 
   pin p{pin_hash(part, origin), now, {}};
   if (part.size() > longest_kept) return p;
   // A definition that is nested too deep was not made canonical, and the reader of the file has a bound too.
-  if (auto kept = raw_json::parse(part)) p.definition = std::move(*kept);
+  if (auto kept = json::raw_json::parse(part)) p.definition = std::move(*kept);
   return p;
 }
 
@@ -45,20 +45,21 @@ std::string_view to_string(pin_state s) {
   return words[static_cast<std::size_t>(s)];
 }
 
-std::string pinned_part(const raw_json& definition) {
-  return canonical_json(definition);
+std::string pinned_part(const json::raw_json& definition) {
+  return json::canonical_json(definition);
 }
 
-std::string first_pinned_part(const raw_json& definition) {
+std::string first_pinned_part(const json::raw_json& definition) {
   // In the order of canonical JSON.
   constexpr std::array<std::string_view, 5> members{"annotations", "description", "inputSchema", "name",
                                                     "outputSchema"};
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object();
-  const auto object = raw_object::open(definition);
+  const auto object = json::raw_object::open(definition);
   for (const auto key : members)
-    if (const raw_json value = object ? object->find(key) : raw_json()) w.key(key).token(canonical_json(value));
+    if (const json::raw_json value = object ? object->find(key) : json::raw_json())
+      w.key(key).token(json::canonical_json(value));
   w.end_object();
   return out;
 }
@@ -68,7 +69,7 @@ std::string pin_hash(std::string_view part, std::string_view origin) {
   std::string both;
   both.reserve(part.size() + origin.size() + 1);
   both.append(part).append("\n").append(origin);
-  return sha256_hex(both);
+  return crypto::sha256_hex(both);
 }
 
 std::string origin_text(server_origin from) {
@@ -78,7 +79,7 @@ std::string origin_text(server_origin from) {
   // Members in the order of canonical JSON. Members of later versions are left out if empty, so that earlier pins stay
   // valid.
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object();
   w.list("args", from.args);
   w.member("command", from.command);
@@ -90,12 +91,12 @@ std::string origin_text(server_origin from) {
   return out;
 }
 
-std::vector<compared_tool> compare(const server_pins& pins, const std::vector<mcp::feature_item>& listed,
+std::vector<compared_tool> compare(const server_pins& pins, const std::vector<mcp::protocol::feature_item>& listed,
                                    std::string_view origin) {
   std::vector<compared_tool> out;
   out.reserve(listed.size());
   std::set<std::string_view> seen;
-  for (const mcp::feature_item& tool : listed) {
+  for (const mcp::protocol::feature_item& tool : listed) {
     const std::string part = pinned_part(tool.definition);
     compared_tool c{tool.key, pin_state::ok, pin_hash(part, origin), false};
     const auto known = pins.find(tool.key);
@@ -115,9 +116,10 @@ std::vector<compared_tool> compare(const server_pins& pins, const std::vector<mc
   return out;
 }
 
-std::size_t take_over(server_pins& pins, const std::vector<mcp::feature_item>& listed, std::string_view origin) {
+std::size_t take_over(server_pins& pins, const std::vector<mcp::protocol::feature_item>& listed,
+                      std::string_view origin) {
   std::size_t taken = 0;
-  for (const mcp::feature_item& tool : listed) {
+  for (const mcp::protocol::feature_item& tool : listed) {
     const auto known = pins.find(tool.key);
     if (known == pins.end() || known->second.whole ||
         known->second.sha256 != pin_hash(first_pinned_part(tool.definition), origin))
@@ -129,7 +131,7 @@ std::size_t take_over(server_pins& pins, const std::vector<mcp::feature_item>& l
   return taken;
 }
 
-std::size_t approve(server_pins& pins, const std::vector<mcp::feature_item>& listed, std::string_view origin,
+std::size_t approve(server_pins& pins, const std::vector<mcp::protocol::feature_item>& listed, std::string_view origin,
                     const std::string& now, std::string_view tool) {
   const auto compared = compare(pins, listed, origin);
   std::size_t changes = 0;
@@ -146,4 +148,4 @@ std::size_t approve(server_pins& pins, const std::vector<mcp::feature_item>& lis
   return changes;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::pins

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::pins {
 
 /// Treatment of a tool whose definition differs from its pin.
 enum class pin_mode : std::uint8_t { off, warn, block };
@@ -27,8 +27,8 @@ std::string_view to_string(pin_state s);
 
 struct pin {
   std::string sha256;
-  std::string pinned_at;  ///< UTC
-  raw_json definition;    ///< the pinned definition, for people; absent if it was too long to store
+  std::string pinned_at;      ///< UTC
+  json::raw_json definition;  ///< the pinned definition, for people; absent if it was too long to store
   /// The hash covers the whole definition; false: an older version pinned only five members of it, see take_over().
   bool whole = true;
 };
@@ -50,9 +50,9 @@ result<pin_file> read_pins(std::string_view text);
 
 /// Returns the pinned part of a definition as canonical JSON. It is all of it, because hosts and models may use any
 /// member.
-std::string pinned_part(const raw_json& definition);
+std::string pinned_part(const json::raw_json& definition);
 /// Returns the part that older versions pinned: name, description, schemas and annotations.
-std::string first_pinned_part(const raw_json& definition);
+std::string first_pinned_part(const json::raw_json& definition);
 /// Returns the hash of a pinned part and its server's origin, see origin_text().
 std::string pin_hash(std::string_view part, std::string_view origin);
 /// Origin of a server, from its entry with references unresolved. Empty means absent.
@@ -76,15 +76,16 @@ struct compared_tool {
 };
 
 /// Compares all tools that are listed or pinned: first the listed ones in their order, then those that are gone.
-std::vector<compared_tool> compare(const server_pins& pins, const std::vector<mcp::feature_item>& listed,
+std::vector<compared_tool> compare(const server_pins& pins, const std::vector<mcp::protocol::feature_item>& listed,
                                    std::string_view origin);
 
 /// Renews pins of an older version that match the present definitions, and returns their number.
-std::size_t take_over(server_pins& pins, const std::vector<mcp::feature_item>& listed, std::string_view origin);
+std::size_t take_over(server_pins& pins, const std::vector<mcp::protocol::feature_item>& listed,
+                      std::string_view origin);
 
 /// Pins the listed definitions and removes pins of tools that are gone, for the whole server or for one `tool`. Leaves
 /// matching pins as they are. Returns the number of changed pins.
-std::size_t approve(server_pins& pins, const std::vector<mcp::feature_item>& listed, std::string_view origin,
+std::size_t approve(server_pins& pins, const std::vector<mcp::protocol::feature_item>& listed, std::string_view origin,
                     const std::string& now, std::string_view tool = {});
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::pins

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::core {
 namespace {
 
 std::string_view trimmed(std::string_view s) {
@@ -27,16 +27,16 @@ std::string_view unfenced(std::string_view s) {
 
 }  // namespace
 
-checked_answer check_answer(std::string_view text, const raw_json& schema) {
+checked_answer check_answer(std::string_view text, const json::raw_json& schema) {
   const auto inside = unfenced(text);
   if (inside.empty()) return {{}, "- the answer is empty"};
-  auto value = raw_json::parse(inside);
+  auto value = json::raw_json::parse(inside);
   if (value) value = providers::on_one_line(*std::move(value));
   if (!value) return {{}, "- the answer is not one JSON value: " + value.error().message};
-  const auto compiled = providers::json_schema::compile(schema);
+  const auto compiled = providers::schema::json_schema::compile(schema);
   if (!compiled) return {std::move(*value), ""};  // cannot happen: requests with such a schema are refused
   const auto verdict = compiled->check(*value);
-  if (!verdict.violations.empty()) return {{}, describe(verdict.violations, "answer")};
+  if (!verdict.violations.empty()) return {{}, providers::schema::describe(verdict.violations, "answer")};
   if (!verdict.unread.empty())
     return {{},
             "- the answer could not be held against the schema, because it has " + std::string(verdict.unread) +
@@ -48,24 +48,25 @@ checked_answer check_answer(std::string_view text, const raw_json& schema) {
   return {std::move(*value), ""};
 }
 
-std::string empty_choice(const raw_json& schema) {
-  const auto members = read_members(schema, {"enum", "type", "properties", "required"});
+std::string empty_choice(const json::raw_json& schema) {
+  const auto members = json::read_members(schema, {"enum", "type", "properties", "required"});
   if (!members) return {};
   const auto& [values, type, properties, required] = *members;
-  if (values.is_array() && for_each_element(values, [](const raw_json&) { return false; }) == 0) return ".enum";
+  if (values.is_array() && json::for_each_element(values, [](const json::raw_json&) { return false; }) == 0)
+    return ".enum";
   if (type.as_string() != "object") return {};
-  object_index known;
+  json::object_index known;
   known.open(properties.text());
   std::set<std::string> seen;  // a name may be listed twice
   std::string place;
-  for_each_element(required, [&](const raw_json& name) {
+  json::for_each_element(required, [&](const json::raw_json& name) {
     const auto key = name.as_string().value_or("");
     if (!seen.insert(key).second) return true;
-    if (const auto inside = empty_choice(raw_json::literal(known.find(key))); !inside.empty())
+    if (const auto inside = empty_choice(json::raw_json::literal(known.find(key))); !inside.empty())
       place.append(".properties.").append(key).append(inside);
     return place.empty();
   });
   return place;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::core

@@ -6,20 +6,20 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::core {
 
 /// The result of check_answer().
 struct checked_answer {
-  raw_json data;        ///< value of the answer; absent if there is a problem
+  json::raw_json data;  ///< value of the answer; absent if there is a problem
   std::string problem;  ///< one line per fault, for the model and for people; "": the answer fits
 };
 
 /// Checks an answer against a JSON Schema. Blanks around the value and one code fence around the whole answer are
 /// allowed. An answer that could not be checked completely has a problem.
-checked_answer check_answer(std::string_view text, const raw_json& schema);
+checked_answer check_answer(std::string_view text, const json::raw_json& schema);
 
 /// Returns the path of an empty `enum` that every answer would have to match, such as ".properties.unit.enum", or "".
 /// Looks only at required properties. The schema must compile.
-std::string empty_choice(const raw_json& schema);
+std::string empty_choice(const json::raw_json& schema);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::core

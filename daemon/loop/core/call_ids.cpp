@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::core {
 namespace {
 
 using ids = std::unordered_set<std::string_view>;
@@ -88,4 +88,4 @@ void separate_ids(std::vector<providers::message_ptr>& messages, std::unordered_
   }
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::core

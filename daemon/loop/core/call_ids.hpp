@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::core {
 
 /// Returns the ids of all calls in these messages.
 std::unordered_set<std::string> ids_of(const std::vector<providers::message_ptr>& messages);
@@ -23,4 +23,4 @@ providers::message_ptr with_unique_ids(providers::message_ptr m, const std::unor
 /// `taken`. New ids are hashes, so a conversation that is sent again with more messages begins with the same bytes.
 void separate_ids(std::vector<providers::message_ptr>& messages, std::unordered_set<std::string>& taken);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::core

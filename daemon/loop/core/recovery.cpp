@@ -9,49 +9,49 @@
 #include <unordered_set>
 #include <variant>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::core {
 
 namespace {
 
-bool begins(const std::vector<run_record>& of_a_run) {
-  return !of_a_run.empty() && std::holds_alternative<record::run_started>(of_a_run.front());
+bool begins(const std::vector<stored::run_record>& of_a_run) {
+  return !of_a_run.empty() && std::holds_alternative<stored::record::run_started>(of_a_run.front());
 }
 
 }  // namespace
 
-std::vector<run_record> recovery_of(const std::vector<run_record>& of_a_run, bool same_process) {
+std::vector<stored::run_record> recovery_of(const std::vector<stored::run_record>& of_a_run, bool same_process) {
   if (!begins(of_a_run)) return {};
   const auto core = run_core::of(of_a_run);
   if (!same_process) return core.recovery();
-  return core.recovery({stop_reason::store_error, "the run's journal could not be written"});
+  return core.recovery({stored::stop_reason::store_error, "the run's journal could not be written"});
 }
 
-bool goes_on(const std::vector<run_record>& of_a_run, bool detached_too) {
+bool goes_on(const std::vector<stored::run_record>& of_a_run, bool detached_too) {
   if (!begins(of_a_run)) return false;
   const auto core = run_core::of(of_a_run);
   const auto& run = core.facts();
   return !run.ended && ((detached_too && run.started.detached) || run.parked);
 }
 
-std::vector<record::meant_tool> meant_tools(const std::vector<run_record>& of_a_run) {
-  std::vector<record::meant_tool> all;
+std::vector<stored::record::meant_tool> meant_tools(const std::vector<stored::run_record>& of_a_run) {
+  std::vector<stored::record::meant_tool> all;
   std::unordered_set<std::string_view> names;
-  const auto add = [&](const std::vector<record::meant_tool>& tools) {
+  const auto add = [&](const std::vector<stored::record::meant_tool>& tools) {
     for (const auto& tool : tools)
       if (names.insert(tool.name).second) all.push_back(tool);
   };
   for (const auto& r : of_a_run) {
-    if (const auto* started = std::get_if<record::run_started>(&r)) add(started->meant);
-    if (const auto* reply = std::get_if<record::assistant>(&r)) add(reply->tools);
+    if (const auto* started = std::get_if<stored::record::run_started>(&r)) add(started->meant);
+    if (const auto* reply = std::get_if<stored::record::assistant>(&r)) add(reply->tools);
   }
   return all;
 }
 
-folded_run folded(const std::vector<run_record>& of_a_run) {
+stored::folded_run folded(const std::vector<stored::run_record>& of_a_run) {
   if (!begins(of_a_run)) return {};
   const auto core = run_core::of(of_a_run);
   const auto& run = core.facts();
-  folded_run r;
+  stored::folded_run r;
   r.messages.assign(run.messages.begin() + static_cast<std::ptrdiff_t>(run.before), run.messages.end());
   r.usage = run.usage;
   r.rounds = run.rounds;
@@ -64,4 +64,4 @@ folded_run folded(const std::vector<run_record>& of_a_run) {
   return r;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::core

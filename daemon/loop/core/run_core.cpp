@@ -12,11 +12,11 @@
 #include <cassert>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::core {
 namespace {
 
 using providers::end_reason;
-using record::result_cause;
+using stored::record::result_cause;
 
 // Returns the bytes of the message's strings. JSON of servers and providers counts itself (shared_bytes).
 std::size_t text_bytes(const providers::message& m) {
@@ -59,23 +59,23 @@ std::string answered_at(const std::string& why) {
 
 }  // namespace
 
-run_core run_core::of(const std::vector<run_record>& records) {
+run_core run_core::of(const std::vector<stored::run_record>& records) {
   run_core core;
   for (const auto& r : records) core.apply(r);
   return core;
 }
 
-void run_core::apply(const run_record& r) {
+void run_core::apply(const stored::run_record& r) {
   commands_.clear();
   assert(!facts_.ended);
   if (facts_.ended) return;
   std::visit([this](const auto& one) { on(one); }, r);
 }
 
-void run_core::on(const record::run_started& r) {
+void run_core::on(const stored::record::run_started& r) {
   facts_.started = r;
   facts_.limits = r.limits;
-  facts_.messages = conversation_of(r);
+  facts_.messages = stored::conversation_of(r);
   for (const auto& m : facts_.messages) held_.add(text_bytes(*m));
   const bool system = !r.messages.empty() && r.messages.front()->role == providers::role::system;
   facts_.before = r.inherited.size() + (system ? 1 : 0);
@@ -89,17 +89,19 @@ void run_core::on(const record::run_started& r) {
 // Begins the next round: with tools while the limits allow it, else the last model call without tools, or the end.
 void run_core::respond(int depth) {
   if (over_token_budget())
-    return end(stop_reason::token_budget,
-               words::unable(formatted("the budget of {} is used up", counted(facts_.limits.token_budget, "token"))));
+    return end(
+        stored::stop_reason::token_budget,
+        loop::words::unable(formatted("the budget of {} is used up", counted(facts_.limits.token_budget, "token"))));
   if (!limit_ && depth > 0 && depth >= facts_.limits.max_rounds)
-    limit_ = sentence{stop_reason::max_rounds,
+    limit_ = sentence{stored::stop_reason::max_rounds,
                       formatted("the limit of {} was reached", counted(facts_.limits.max_rounds, "round"))};
-  if (limit_ && facts_.limits.on_limit == limit_policy::stop) return end(limit_->reason, words::unable(limit_->text));
+  if (limit_ && facts_.limits.on_limit == stored::limit_policy::stop)
+    return end(limit_->reason, loop::words::unable(limit_->text));
   next_round_ = command::begin_round{depth, !limit_ && facts_.limits.max_rounds > 0};
   commands_.push_back(*next_round_);
 }
 
-void run_core::on(const record::round_started& r) {
+void run_core::on(const stored::record::round_started& r) {
   facts_.depth = r.depth;
   with_tools_ = r.with_tools;
   ++facts_.rounds;
@@ -110,7 +112,7 @@ void run_core::on(const record::round_started& r) {
   commands_.push_back(*next_round_);
 }
 
-void run_core::on(const record::assistant& r) {
+void run_core::on(const stored::record::assistant& r) {
   next_round_.reset();
   shortened_ = false;
   facts_.usage += r.usage;
@@ -124,22 +126,23 @@ void run_core::on(const record::assistant& r) {
   finish_without_calls(r);
 }
 
-void run_core::finish_without_calls(const record::assistant& r) {
-  const auto by = [&] { return words::who_answered(facts_.started.model, r.message->origin); };
+void run_core::finish_without_calls(const stored::record::assistant& r) {
+  const auto by = [&] { return loop::words::who_answered(facts_.started.model, r.message->origin); };
   switch (r.reason) {
     case end_reason::length:
-      return end(stop_reason::truncated,
-                 words::unable(words::cut_at_limit(by(), facts_.started.settings.max_output_tokens)));
+      return end(stored::stop_reason::truncated,
+                 loop::words::unable(loop::words::cut_at_limit(by(), facts_.started.settings.max_output_tokens)));
     case end_reason::filter:
-      return end(stop_reason::refused, words::unable(words::filtered(by())));
+      return end(stored::stop_reason::refused, loop::words::unable(loop::words::filtered(by())));
     case end_reason::context_full:
       // If there is text, it is the beginning of an answer.
-      return end(trimmed(*facts_.answer.text).empty() ? stop_reason::context_full : stop_reason::truncated,
-                 words::unable(words::context_filled(by())));
+      return end(
+          trimmed(*facts_.answer.text).empty() ? stored::stop_reason::context_full : stored::stop_reason::truncated,
+          loop::words::unable(loop::words::context_filled(by())));
     case end_reason::unknown:
-      return end(stop_reason::truncated, words::unable(words::ended_unknown(by(), r.raw_reason)));
+      return end(stored::stop_reason::truncated, loop::words::unable(loop::words::ended_unknown(by(), r.raw_reason)));
     case end_reason::malformed_call:
-      return end(stop_reason::provider_error, words::unable(words::call_lost(by())));
+      return end(stored::stop_reason::provider_error, loop::words::unable(loop::words::call_lost(by())));
     case end_reason::pause:  // the provider expects another call with its message so far
       if (with_tools_) return respond(facts_.depth + 1);
       break;
@@ -147,7 +150,7 @@ void run_core::finish_without_calls(const record::assistant& r) {
       break;
   }
   if (r.reason == end_reason::refusal || has_refusal(*r.message))
-    return end(stop_reason::refused, words::unable(words::refused(by(), *r.message)));
+    return end(stored::stop_reason::refused, loop::words::unable(loop::words::refused(by(), *r.message)));
   const bool empty = trimmed(*facts_.answer.text).empty();
   if (facts_.started.answer_schema) {
     auto checked = check_answer(*facts_.answer.text, facts_.started.answer_schema);
@@ -155,50 +158,50 @@ void run_core::finish_without_calls(const record::assistant& r) {
     facts_.answer.data = std::move(checked.data);
   }
   if (limit_)
-    return end(limit_->reason,
-               empty ? words::unable(limit_->text + " and the model gave an empty answer") : answered_at(limit_->text));
-  end(stop_reason::final, empty ? words::unable("the model gave an empty answer") : "");
+    return end(limit_->reason, empty ? loop::words::unable(limit_->text + " and the model gave an empty answer")
+                                     : answered_at(limit_->text));
+  end(stored::stop_reason::final, empty ? loop::words::unable("the model gave an empty answer") : "");
 }
 
 // Gives the model one more call, without tools, to correct its answer. Ends the run at the second wrong answer.
 void run_core::correct_answer(const std::string& problem) {
   if (corrected_)
-    return end(stop_reason::provider_error,
-               words::unable("the model's corrected answer still does not have the requested format: " +
-                             words::in_one_line(problem)));
+    return end(stored::stop_reason::provider_error,
+               loop::words::unable("the model's corrected answer still does not have the requested format: " +
+                                   loop::words::in_one_line(problem)));
   if (over_token_budget()) return respond(facts_.depth + 1);
   corrected_ = true;
-  facts_.messages.push_back(providers::user_message(words::wrong_answer(problem)));
+  facts_.messages.push_back(providers::user_message(loop::words::wrong_answer(problem)));
   next_round_ = command::begin_round{facts_.depth + 1, false};
   commands_.push_back(*next_round_);
 }
 
-void run_core::on(const record::model_failed& r) {
+void run_core::on(const stored::record::model_failed& r) {
   next_round_.reset();
   facts_.usage += r.error.usage;
   facts_.answer.partial_text = r.error.partial_text;
   using kind = providers::model_error::kind;
   if (r.error.type == kind::context_full && !shortened_)
-    if (const auto cut = cut_oldest_results(facts_.messages, facts_.kept, facts_.started.nonce); cut > 0) {
+    if (const auto cut = results::cut_oldest_results(facts_.messages, facts_.kept, facts_.started.nonce); cut > 0) {
       shortened_ = true;
       next_round_ = command::begin_round{facts_.depth, with_tools_, cut};
       commands_.push_back(*next_round_);
       return;
     }
-  const auto reason = r.error.type == kind::context_full ? stop_reason::context_full
-                      : r.error.type == kind::time_limit ? stop_reason::timeout
-                                                         : stop_reason::provider_error;
+  const auto reason = r.error.type == kind::context_full ? stored::stop_reason::context_full
+                      : r.error.type == kind::time_limit ? stored::stop_reason::timeout
+                                                         : stored::stop_reason::provider_error;
   facts_.answer.misconfigured = r.error.type == kind::configuration;
-  end(reason, words::unable(r.error.message));
+  end(reason, loop::words::unable(r.error.message));
 }
 
-void run_core::on(const record::cancel& r) {
+void run_core::on(const stored::record::cancel& r) {
   facts_.usage += r.usage;
   cancelled_ = r.why;
   if (!r.partial_text.empty()) facts_.answer.partial_text = r.partial_text;
   // The first reason to end is kept, but a run whose journal failed must always end with store_error.
-  if (!ending_ || r.why == stop_reason::store_error)
-    ending_ = sentence{r.why, words::unable(r.text.empty() ? std::string(to_string(r.why)) : r.text)};
+  if (!ending_ || r.why == stored::stop_reason::store_error)
+    ending_ = sentence{r.why, loop::words::unable(r.text.empty() ? std::string(stored::to_string(r.why)) : r.text)};
   commands_.emplace_back(command::cancel_open{});
   close_open_calls();
 }
@@ -206,12 +209,14 @@ void run_core::on(const record::cancel& r) {
 void run_core::close_open_calls() {
   if (undone_ == 0) return end(ending_->reason, ending_->text);
   const auto cause =
-      *cancelled_ == stop_reason::timeout || *cancelled_ == stop_reason::caller_tools      ? result_cause::timed_out
-      : *cancelled_ == stop_reason::interrupted || *cancelled_ == stop_reason::store_error ? result_cause::interrupted
-                                                                                           : result_cause::cancelled;
-  const std::string why = *cancelled_ == stop_reason::timeout  ? "the time limit of the run was reached"
-                          : cause == result_cause::interrupted ? "the run was interrupted"
-                                                               : "the run was cancelled";
+      *cancelled_ == stored::stop_reason::timeout || *cancelled_ == stored::stop_reason::caller_tools
+          ? result_cause::timed_out
+      : *cancelled_ == stored::stop_reason::interrupted || *cancelled_ == stored::stop_reason::store_error
+          ? result_cause::interrupted
+          : result_cause::cancelled;
+  const std::string why = *cancelled_ == stored::stop_reason::timeout ? "the time limit of the run was reached"
+                          : cause == result_cause::interrupted        ? "the run was interrupted"
+                                                                      : "the run was cancelled";
   for (auto& c : open_) {
     if (c.state == call_state::done) continue;
     if (c.state == call_state::closing) {  // already closed for a more specific reason
@@ -222,19 +227,19 @@ void run_core::close_open_calls() {
     auto text = sent ? "No result: " + why + " while this call was running; it may have taken effect."
                      : "Not executed: " + why + ".";
     // The caller of a parked run did not send the results in time. Nobody cancelled the calls.
-    if (*cancelled_ == stop_reason::caller_tools)
+    if (*cancelled_ == stored::stop_reason::caller_tools)
       text = "No result: the program that was to carry out this call sent no result in time.";
-    if (left_before(c)) text = words::not_again(text);
+    if (left_before(c)) text = loop::words::not_again(text);
     commands_.emplace_back(command::close_call{c.call->id, cause, std::move(text)});
   }
 }
 
-void run_core::end(stop_reason reason, std::string text) {
+void run_core::end(stored::stop_reason reason, std::string text) {
   ending_ = sentence{reason, std::move(text)};
   commands_.emplace_back(command::end{ending_->reason, ending_->text});
 }
 
-void run_core::on(const record::run_ended& r) {
+void run_core::on(const stored::record::run_ended& r) {
   facts_.ended = true;
   facts_.answer.reason = r.reason;
   facts_.answer.reason_text = r.text;
@@ -244,4 +249,4 @@ bool run_core::over_token_budget() const {
   return facts_.limits.token_budget > 0 && facts_.usage.input + facts_.usage.output >= facts_.limits.token_budget;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::core

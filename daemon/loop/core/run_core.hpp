@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::core {
 
 namespace command {
 
@@ -41,12 +41,12 @@ struct run_call {
 };
 /// Show this question to the caller, and append an answer with `expired` if none comes in time.
 struct ask {
-  record::question question;
+  stored::record::question question;
 };
 /// Give this answer to the call's server, which has asked during the call.
 struct pass_answer {
-  record::question question;
-  record::answer answer;
+  stored::record::question question;
+  stored::record::answer answer;
 };
 /// Append parked: only these calls of the caller's own tools are still open.
 struct park {
@@ -59,12 +59,12 @@ struct cancel_open {};
 /// Append this result for a call that will not be run (limit, cancelled, not offered).
 struct close_call {
   std::string call_id;
-  record::result_cause cause;
+  stored::record::result_cause cause;
   std::string text;  ///< for the model
 };
 /// Append run_ended.
 struct end {
-  stop_reason reason;
+  stored::stop_reason reason;
   std::string text;
 };
 
@@ -75,16 +75,16 @@ using run_command = std::variant<command::begin_round, command::call_model, comm
                                  command::cancel_open, command::close_call, command::end>;
 
 /// Returns the result record of a call that is closed without an answer from a server.
-record::call_result closing_record(const command::close_call& c);
+stored::record::call_result closing_record(const command::close_call& c);
 
 /// Owns the state of the run. Not thread-safe. Copies share the messages, so they are cheap enough for recovery.
 class run_core {
  public:
   /// Returns the state behind these records of one run, which begin with run_started.
-  static run_core of(const std::vector<run_record>& records);
+  static run_core of(const std::vector<stored::run_record>& records);
   /// Applies the next record. A record that is impossible in this state is a bug: an assertion fails, or in release
   /// builds the record is ignored.
-  void apply(const run_record& r);
+  void apply(const stored::run_record& r);
   /// Returns the actions that the record just applied starts: none, one or several. Commands of earlier records stay
   /// valid until they are carried out, but a cancel voids them all.
   const std::vector<run_command>& commands() const noexcept { return commands_; }
@@ -111,12 +111,12 @@ class run_core {
   /// names.
   bool approved_always(std::string_view tool, std::string_view sha256) const;
   /// Returns the open question with this id, or null.
-  const record::question* find_question(std::string_view id) const;
+  const stored::record::question* find_question(std::string_view id) const;
   /// Returns the ids of the other open questions that "always" for this open one answers too, in call order. They ask
   /// about the same tool with the same hash.
-  std::vector<std::string> covered_by(const record::question& always) const;
+  std::vector<std::string> covered_by(const stored::record::question& always) const;
   /// Returns the questions without an answer, in call order.
-  std::vector<const record::question*> questions() const;
+  std::vector<const stored::record::question*> questions() const;
   /// Returns the open calls that were not sent yet or need an answer first. A resumed run still has to make them.
   std::vector<const providers::tool_call_block*> to_be_made() const;
   /// Returns the ids of the calls that wait for results from the caller, in call order.
@@ -126,10 +126,10 @@ class run_core {
   bool waits_for_people() const;
 
   /// Returns the cancel record for a run whose daemon ended before it did.
-  static record::cancel left_by_its_daemon();
+  static stored::record::cancel left_by_its_daemon();
   /// Returns the records that close a run that is not resumed: a result for each open call, then the end, for the
   /// reason in `why` unless one is recorded. After a crash between them, another call returns the remaining records.
-  std::vector<run_record> recovery(const record::cancel& why = left_by_its_daemon()) const;
+  std::vector<stored::run_record> recovery(const stored::record::cancel& why = left_by_its_daemon()) const;
   /// Sets commands() to the next actions of a run that is resumed after a crash. Calls that were sent are repeated if
   /// their intent allows it, else closed as interrupted. Questions are asked again with their ids.
   void resume();
@@ -140,12 +140,12 @@ class run_core {
     const providers::tool_call_block* call = nullptr;  // owned by level_
     call_state state = call_state::waiting;
     command::close_call closing{};  // in state closing: the command, kept because a crash may prevent its execution
-    record::question question{};    // latest question about this call
-    std::vector<record::question> asked_during{};  // in state intended: open questions of its server
-    bool approved = false;                         // by the answer to `question`
-    bool repeatable = false;                       // from the latest intent
-    int attempt = 0;                               // number in the latest intent; 0: there is none
-    int group = 0;                                 // serial group, whose calls are made one after another; 0: none
+    stored::record::question question{};                   // latest question about this call
+    std::vector<stored::record::question> asked_during{};  // in state intended: open questions of its server
+    bool approved = false;                                 // by the answer to `question`
+    bool repeatable = false;                               // from the latest intent
+    int attempt = 0;                                       // number in the latest intent; 0: there is none
+    int group = 0;  // serial group, whose calls are made one after another; 0: none
   };
   // Approval of all calls of a tool, for the rest of the run.
   struct lasting_approval {
@@ -153,47 +153,47 @@ class run_core {
     std::string sha256;
   };
   struct sentence {
-    stop_reason reason = stop_reason::final;
+    stored::stop_reason reason = stored::stop_reason::final;
     std::string text;
   };
 
   void respond(int depth);
-  void on(const record::run_started& r);
-  void on(const record::round_started& r);
-  void on(const record::assistant& r);
-  void on(const record::model_failed& r);
-  void on(const record::question& r);
-  void on(const record::answer& r);
-  void on(const record::call_intent& r);
-  void on(const record::call_result& r);
-  void on(const record::status_line& r) { facts_.usage += r.usage; }
-  void on(const record::time_used&) {}
-  void on(const record::limits_lowered& r);
-  void on(const record::taken_over& r);
-  void on(const record::parked& r);
-  void on(const record::caller_result& r);
-  void on(const record::cancel& r);
-  void on(const record::run_ended& r);
+  void on(const stored::record::run_started& r);
+  void on(const stored::record::round_started& r);
+  void on(const stored::record::assistant& r);
+  void on(const stored::record::model_failed& r);
+  void on(const stored::record::question& r);
+  void on(const stored::record::answer& r);
+  void on(const stored::record::call_intent& r);
+  void on(const stored::record::call_result& r);
+  void on(const stored::record::status_line& r) { facts_.usage += r.usage; }
+  void on(const stored::record::time_used&) {}
+  void on(const stored::record::limits_lowered& r);
+  void on(const stored::record::taken_over& r);
+  void on(const stored::record::parked& r);
+  void on(const stored::record::caller_result& r);
+  void on(const stored::record::cancel& r);
+  void on(const stored::record::run_ended& r);
 
-  void finish_without_calls(const record::assistant& r);
+  void finish_without_calls(const stored::record::assistant& r);
   void correct_answer(const std::string& problem);
-  void open_level(const record::assistant& r);
-  void close_all(record::result_cause cause, const std::string& text);
-  void close(open_call& c, record::result_cause cause, std::string text);
+  void open_level(const stored::record::assistant& r);
+  void close_all(stored::record::result_cause cause, const std::string& text);
+  void close(open_call& c, stored::record::result_cause cause, std::string text);
   void admit(std::size_t index);
   bool repeats(const providers::tool_call_block& call);
   void intend_more();
   void go_on();
   void wait_for_somebody(open_call& c);
-  void ask_during(open_call& c, const record::question& r);
-  bool answer_during(const record::answer& r);
+  void ask_during(open_call& c, const stored::record::question& r);
+  bool answer_during(const stored::record::answer& r);
   void forget_asked_during(open_call& c);
   void begin_no_more(std::string_view why);
-  void settle(std::string_view id, const raw_json& result, bool is_error, std::int64_t ms);
+  void settle(std::string_view id, const json::raw_json& result, bool is_error, std::int64_t ms);
   void finish_level();
   void close_open_calls();
   static bool left_before(const open_call& c);
-  void end(stop_reason reason, std::string text);
+  void end(stored::stop_reason reason, std::string text);
   bool over_token_budget() const;
   static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
   std::size_t index_of(std::string_view id) const;  // index in open_, or nowhere
@@ -205,12 +205,12 @@ class run_core {
   std::vector<open_call> open_;                        // all calls of level_, in call order
   std::vector<providers::tool_result_block> results_;  // in call order, filled as results arrive
   std::vector<lasting_approval> always_;
-  std::size_t undone_ = 0;                  // calls of open_ without a result
-  int running_ = 0;                         // calls in state asked or intended, bounded by tool_concurrency
-  std::optional<sentence> limit_;           // the limit that makes the next model call the last one, without tools
-  std::optional<sentence> ending_;          // reason for the end, which follows when all open calls are closed
-  std::optional<stop_reason> cancelled_;    // the last cancel record's reason
-  providers::message_ptr last_call_owner_;  // keeps last_call_ alive
+  std::size_t undone_ = 0;          // calls of open_ without a result
+  int running_ = 0;                 // calls in state asked or intended, bounded by tool_concurrency
+  std::optional<sentence> limit_;   // the limit that makes the next model call the last one, without tools
+  std::optional<sentence> ending_;  // reason for the end, which follows when all open calls are closed
+  std::optional<stored::stop_reason> cancelled_;  // the last cancel record's reason
+  providers::message_ptr last_call_owner_;        // keeps last_call_ alive
   const providers::tool_call_block* last_call_ = nullptr;
   std::string last_canonical_;   // canonical arguments of last_call_; "": not needed yet
   int repeated_ = 0;             // number of times that last_call_ was made in a row
@@ -223,4 +223,4 @@ class run_core {
   std::optional<run_command> next_round_;  // begin_round or call_model, until its record is applied
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::core

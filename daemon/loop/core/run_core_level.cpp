@@ -15,47 +15,50 @@
 #include <cassert>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::core {
 namespace {
 
 using providers::end_reason;
-using record::result_cause;
+using stored::record::result_cause;
 
 }  // namespace
 
-void run_core::open_level(const record::assistant& r) {
+void run_core::open_level(const stored::record::assistant& r) {
   level_ = r.message;
   for (const auto& b : level_->blocks)
     if (const auto* call = std::get_if<providers::tool_call_block>(&b)) {
       const auto i = open_.size();
       open_.push_back({.call = call, .group = i < r.serial_groups.size() ? r.serial_groups[i] : 0});
       results_.push_back({call->id, call->name, {}, false});
-      const auto meant = std::ranges::find(r.tools, call->name, &record::meant_tool::name);
+      const auto meant = std::ranges::find(r.tools, call->name, &stored::record::meant_tool::name);
       auto server = meant == r.tools.end() ? std::string() : meant->server;
       facts_.calls.push_back({call->id, call->name, std::move(server), call->arguments, false, false, 0});
     }
   undone_ = open_.size();
 
   // Runs no call of an incomplete reply, because the calls may be incomplete too (G29).
-  const auto by = [&] { return words::who_answered(facts_.started.model, r.message->origin); };
+  const auto by = [&] { return loop::words::who_answered(facts_.started.model, r.message->origin); };
   switch (r.reason) {
     case end_reason::length:
-      ending_ = sentence{stop_reason::truncated,
-                         words::unable(words::cut_at_limit(by(), facts_.started.settings.max_output_tokens))};
+      ending_ =
+          sentence{stored::stop_reason::truncated,
+                   loop::words::unable(loop::words::cut_at_limit(by(), facts_.started.settings.max_output_tokens))};
       return close_all(result_cause::refused,
                        "Not executed: the reply was cut off at the output limit, so this call may be incomplete.");
     case end_reason::filter:
     case end_reason::refusal:
-      ending_ = sentence{
-          stop_reason::refused,
-          words::unable(r.reason == end_reason::filter ? words::filtered(by()) : words::refused(by(), *r.message))};
+      ending_ = sentence{stored::stop_reason::refused,
+                         loop::words::unable(r.reason == end_reason::filter ? loop::words::filtered(by())
+                                                                            : loop::words::refused(by(), *r.message))};
       return close_all(result_cause::refused, "Not executed: the reply that made this call was stopped.");
     case end_reason::context_full:
-      ending_ = sentence{trimmed(*facts_.answer.text).empty() ? stop_reason::context_full : stop_reason::truncated,
-                         words::unable(words::context_filled(by()))};
+      ending_ = sentence{
+          trimmed(*facts_.answer.text).empty() ? stored::stop_reason::context_full : stored::stop_reason::truncated,
+          loop::words::unable(loop::words::context_filled(by()))};
       return close_all(result_cause::refused, "Not executed: the conversation is too long for the model.");
     case end_reason::unknown:
-      ending_ = sentence{stop_reason::truncated, words::unable(words::ended_unknown(by(), r.raw_reason))};
+      ending_ =
+          sentence{stored::stop_reason::truncated, loop::words::unable(loop::words::ended_unknown(by(), r.raw_reason))};
       return close_all(result_cause::refused,
                        "Not executed: the reply ended for a reason that is not known, so this call may be incomplete.");
     case end_reason::malformed_call:
@@ -66,17 +69,17 @@ void run_core::open_level(const record::assistant& r) {
       break;
   }
   if (!with_tools_) {
-    ending_ = limit_       ? sentence{limit_->reason, words::unable(limit_->text)}
-              : corrected_ ? sentence{stop_reason::provider_error,
-                                      words::unable("the model called a tool instead of correcting its answer")}
-                           : sentence{stop_reason::max_rounds,
-                                      words::unable("the model called a tool although none was offered")};
+    ending_ = limit_       ? sentence{limit_->reason, loop::words::unable(limit_->text)}
+              : corrected_ ? sentence{stored::stop_reason::provider_error,
+                                      loop::words::unable("the model called a tool instead of correcting its answer")}
+                           : sentence{stored::stop_reason::max_rounds,
+                                      loop::words::unable("the model called a tool although none was offered")};
     return close_all(result_cause::refused, "Not executed: no tools are offered any more. Answer from what you know.");
   }
   if (over_token_budget()) {
-    ending_ =
-        sentence{stop_reason::token_budget,
-                 words::unable(formatted("the budget of {} is used up", counted(facts_.limits.token_budget, "token")))};
+    ending_ = sentence{
+        stored::stop_reason::token_budget,
+        loop::words::unable(formatted("the budget of {} is used up", counted(facts_.limits.token_budget, "token")))};
     return close_all(result_cause::refused, "Not executed: the run's budget of tokens is used up.");
   }
   for (std::size_t i = 0; i < open_.size(); ++i) admit(i);
@@ -102,7 +105,7 @@ void run_core::admit(std::size_t index) {
                   facts_.limits.max_calls_per_round == 1 ? "is" : "are"));
   if (admitted_ >= facts_.limits.max_calls) {
     if (!limit_)
-      limit_ = sentence{stop_reason::call_budget,
+      limit_ = sentence{stored::stop_reason::call_budget,
                         formatted("the budget of {} is used up", counted(facts_.limits.max_calls, "tool call"))};
     return close(
         c, result_cause::too_many_calls,
@@ -110,7 +113,7 @@ void run_core::admit(std::size_t index) {
   }
   if (repeats(call)) {
     if (!limit_)
-      limit_ = sentence{stop_reason::repeated_calls,
+      limit_ = sentence{stored::stop_reason::repeated_calls,
                         formatted("the model made the same call of \"{}\" more than {} in a row", call.name,
                                   counted(facts_.limits.max_repeated_calls, "time"))};
     return close(c, result_cause::refused,
@@ -131,8 +134,8 @@ bool run_core::repeats(const providers::tool_call_block& call) {
     constexpr std::size_t most_compared = 1U << 19;  // bytes; longer ones take too much time
     auto last = std::exchange(last_canonical_, {});
     if (same_tool && std::max(last_call_->arguments.text().size(), call.arguments.text().size()) <= most_compared) {
-      if (last.empty()) last = canonical_json(last_call_->arguments);
-      last_canonical_ = canonical_json(call.arguments);
+      if (last.empty()) last = json::canonical_json(last_call_->arguments);
+      last_canonical_ = json::canonical_json(call.arguments);
       same = last == last_canonical_;
     }
   }
@@ -151,7 +154,7 @@ bool run_core::left_before(const open_call& c) {
 void run_core::close(open_call& c, result_cause cause, std::string text) {
   if (left_before(c)) {
     cause = result_cause::interrupted;
-    text = words::not_again(text);
+    text = loop::words::not_again(text);
   }
   c.asked_during.clear();
   c.state = call_state::closing;
@@ -193,7 +196,7 @@ void run_core::go_on() {
 }
 
 // Takes the intent of a new call (state asked), of a repeated one (intended), or of a resumed run (waiting).
-void run_core::on(const record::call_intent& r) {
+void run_core::on(const stored::record::call_intent& r) {
   const auto i = index_of(r.call_id);
   const bool possible = i != nowhere && (open_[i].state == call_state::asked || open_[i].state == call_state::waiting ||
                                          open_[i].state == call_state::intended);
@@ -218,7 +221,7 @@ void run_core::on(const record::call_intent& r) {
 }
 
 // Stops counting the call as running, so that other calls do not wait for a person.
-void run_core::on(const record::question& r) {
+void run_core::on(const stored::record::question& r) {
   const auto i = index_of(r.call_id);
   const auto fits = [&](const open_call& c) {
     if (r.during_call) return c.state == call_state::intended;
@@ -236,7 +239,7 @@ void run_core::on(const record::question& r) {
 }
 
 // Stops counting the call as running while its server waits for an answer.
-void run_core::ask_during(open_call& c, const record::question& r) {
+void run_core::ask_during(open_call& c, const stored::record::question& r) {
   if (c.asked_during.empty()) --running_;
   c.asked_during.push_back(r);
   commands_.emplace_back(command::ask{r});
@@ -244,16 +247,16 @@ void run_core::ask_during(open_call& c, const record::question& r) {
 }
 
 // Returns false if no server has asked this. The call runs on, even if as many as may run do so already.
-bool run_core::answer_during(const record::answer& r) {
+bool run_core::answer_during(const stored::record::answer& r) {
   for (auto& c : open_) {
-    const auto asked = std::ranges::find(c.asked_during, r.id, &record::question::id);
+    const auto asked = std::ranges::find(c.asked_during, r.id, &stored::record::question::id);
     if (asked == c.asked_during.end()) continue;
     auto question = std::move(*asked);
     c.asked_during.erase(asked);
     if (c.asked_during.empty()) ++running_;
-    if (question.kind == "approval" && find_member(r.body, "approve").is_true() &&
-        find_member(r.body, "always").is_true())
-      always_.push_back({member_text(question.body, "tool"), question.tool_sha256});
+    if (question.kind == "approval" && json::find_member(r.body, "approve").is_true() &&
+        json::find_member(r.body, "always").is_true())
+      always_.push_back({json::member_text(question.body, "tool"), question.tool_sha256});
     if (!r.withdrawn) commands_.emplace_back(command::pass_answer{std::move(question), r});
     return true;
   }
@@ -268,11 +271,11 @@ void run_core::forget_asked_during(open_call& c) {
 
 // Goes on with other calls while this one waits for a person or the caller. Closes it if the run is ending anyway.
 void run_core::wait_for_somebody(open_call& c) {
-  if (ending_) return close(c, result_cause::refused, std::string(words::stopped_at_failure));
+  if (ending_) return close(c, result_cause::refused, std::string(loop::words::stopped_at_failure));
   go_on();
 }
 
-void run_core::on(const record::answer& r) {
+void run_core::on(const stored::record::answer& r) {
   if (answer_during(r)) return;
   const auto found = std::ranges::find_if(
       open_, [&](const auto& c) { return c.state == call_state::questioned && c.question.id == r.id; });
@@ -280,8 +283,8 @@ void run_core::on(const record::answer& r) {
   if (found == open_.end()) return;
   if (r.unattended) {
     const auto& session = facts_.started.session;
-    ending_ = sentence{stop_reason::needs_approval,
-                       words::unable(formatted(
+    ending_ = sentence{stored::stop_reason::needs_approval,
+                       loop::words::unable(formatted(
                            "the call of \"{}\" needs approval, and nobody was there to give it{}", found->call->name,
                            session.empty() ? "" : "; continue the session " + session + " to be asked again"))};
     close(*found, result_cause::refused,
@@ -297,27 +300,28 @@ void run_core::on(const record::answer& r) {
   if (r.expired)
     return close(*found, result_cause::refused,
                  "Not executed: this call needs a yes of the user, and nobody answered in time.");
-  if (!find_member(r.body, "approve").is_true())
+  if (!json::find_member(r.body, "approve").is_true())
     return close(*found, result_cause::refused, "Not executed: the user refused this call.");
   found->state = call_state::waiting;
   found->approved = true;
-  if (find_member(r.body, "always").is_true()) always_.push_back({found->call->name, found->question.tool_sha256});
+  if (json::find_member(r.body, "always").is_true())
+    always_.push_back({found->call->name, found->question.tool_sha256});
   go_on();
 }
 
-void run_core::on(const record::parked&) {
+void run_core::on(const stored::record::parked&) {
   facts_.parked = true;
   commands_.emplace_back(command::hand_over{});
 }
 
-void run_core::on(const record::call_result& r) {
+void run_core::on(const stored::record::call_result& r) {
   settle(r.call_id, r.result, r.is_error, r.ms);
 }
-void run_core::on(const record::caller_result& r) {
-  settle(r.call_id, r.result, find_member(r.result, "isError").is_true(), 0);
+void run_core::on(const stored::record::caller_result& r) {
+  settle(r.call_id, r.result, json::find_member(r.result, "isError").is_true(), 0);
 }
 
-void run_core::settle(std::string_view id, const raw_json& result, bool is_error, std::int64_t ms) {
+void run_core::settle(std::string_view id, const json::raw_json& result, bool is_error, std::int64_t ms) {
   const auto i = index_of(id);
   assert(i != nowhere && open_[i].state != call_state::done);
   if (i == nowhere || open_[i].state == call_state::done) return;
@@ -325,16 +329,18 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
   forget_asked_during(c);
   if (c.state == call_state::asked || c.state == call_state::intended) --running_;
   c.state = call_state::done;
-  if (c.call->name == read_result::name && read_result::linked_uri(c.call->arguments).empty()) {
-    results_[i].result = without_hidden(result);  // not cut: the page already respects the limit
+  if (c.call->name == results::read_result::name && results::read_result::linked_uri(c.call->arguments).empty()) {
+    results_[i].result = redact::without_hidden(result);  // not cut: the page already respects the limit
   } else {
-    auto view = model_view(result, is_error, facts_.limits.max_result_bytes, facts_.limits.empty_result_text, id);
+    auto view =
+        results::model_view(result, is_error, facts_.limits.max_result_bytes, facts_.limits.empty_result_text, id);
     results_[i].result = std::move(view.shown);
-    const bool linked = !facts_.started.links.none() && !links_in(result).empty();
-    if (linked) results_[i].result = with_link_hint(results_[i].result);
+    const bool linked = !facts_.started.links.none() && !results::links_in(result).empty();
+    if (linked) results_[i].result = results::with_link_hint(results_[i].result);
     if (view.text_missing || linked) facts_.kept.keep(id, result);
   }
-  if (!facts_.started.nonce.empty()) results_[i].result = marked_as_data(results_[i].result, facts_.started.nonce);
+  if (!facts_.started.nonce.empty())
+    results_[i].result = results::marked_as_data(results_[i].result, facts_.started.nonce);
   results_[i].is_error = is_error;
   auto& report = report_of(i);
   report.is_error = is_error;
@@ -342,9 +348,10 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
   report.duration_ms = ms;
   if (--undone_ == 0) return finish_level();
   if (ending_) return;
-  if (is_error && facts_.limits.on_tool_error == tool_error_policy::stop) {
-    ending_ = sentence{stop_reason::tool_error, words::unable(formatted("the call of \"{}\" failed", c.call->name))};
-    return begin_no_more(words::stopped_at_failure);
+  if (is_error && facts_.limits.on_tool_error == stored::tool_error_policy::stop) {
+    ending_ = sentence{stored::stop_reason::tool_error,
+                       loop::words::unable(formatted("the call of \"{}\" failed", c.call->name))};
+    return begin_no_more(loop::words::stopped_at_failure);
   }
   go_on();
 }
@@ -361,8 +368,9 @@ void run_core::begin_no_more(std::string_view why) {
 void run_core::finish_level() {
   const bool failed = std::ranges::all_of(results_, [](const auto& r) { return r.is_error; });
   const auto bad = std::ranges::find_if(results_, [](const auto& r) { return r.is_error; });
-  if (!ending_ && bad != results_.end() && facts_.limits.on_tool_error == tool_error_policy::stop)
-    ending_ = sentence{stop_reason::tool_error, words::unable(formatted("the call of \"{}\" failed", bad->name))};
+  if (!ending_ && bad != results_.end() && facts_.limits.on_tool_error == stored::tool_error_policy::stop)
+    ending_ = sentence{stored::stop_reason::tool_error,
+                       loop::words::unable(formatted("the call of \"{}\" failed", bad->name))};
   consecutive_errors_ = failed ? consecutive_errors_ + 1 : 0;
 
   auto answers = std::make_shared<providers::message>();
@@ -379,10 +387,10 @@ void run_core::finish_level() {
 
   if (ending_) return end(ending_->reason, ending_->text);
   if (facts_.limits.max_consecutive_errors > 0 && consecutive_errors_ >= facts_.limits.max_consecutive_errors)
-    return end(stop_reason::consecutive_errors,
-               words::unable(formatted("the tool calls of {}{} failed", counted(consecutive_errors_, "round"),
-                                       consecutive_errors_ == 1 ? "" : " in a row")));
+    return end(stored::stop_reason::consecutive_errors,
+               loop::words::unable(formatted("the tool calls of {}{} failed", counted(consecutive_errors_, "round"),
+                                             consecutive_errors_ == 1 ? "" : " in a row")));
   respond(facts_.depth + 1);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::core

@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::core {
 namespace {
 
-using record::result_cause;
+using stored::record::result_cause;
 
 // Bound on the attempts of a repeatable call after crashes: the call itself may be the cause of the crashes.
 constexpr int most_attempts = 25;
 
 }  // namespace
 
-record::call_result closing_record(const command::close_call& c) {
-  return {c.call_id, words::error_result(c.text), true, c.cause, 0};
+stored::record::call_result closing_record(const command::close_call& c) {
+  return {c.call_id, loop::words::error_result(c.text), true, c.cause, 0};
 }
 
 void run_core::resume() {
@@ -41,7 +41,7 @@ void run_core::resume() {
     if (c.state == call_state::asked || (c.state == call_state::intended && repeats)) c.state = call_state::waiting;
     // A run that is ending begins no more calls.
     if (c.state == call_state::waiting && ending_)
-      close(c, result_cause::refused, std::string(words::stopped_at_failure));
+      close(c, result_cause::refused, std::string(loop::words::stopped_at_failure));
     if (c.state == call_state::intended)
       close(c, result_cause::interrupted,
             "No result: mcpbx was interrupted while this call was running; it may have taken effect.");
@@ -52,7 +52,7 @@ void run_core::resume() {
 }
 
 // Decides again about a round that has not begun, by the new limits. Leaves its commands to resume(), which follows.
-void run_core::on(const record::limits_lowered& r) {
+void run_core::on(const stored::record::limits_lowered& r) {
   facts_.limits = r.limits;
   const auto* next = next_round_ ? std::get_if<command::begin_round>(&*next_round_) : nullptr;
   if (!next || !next->with_tools || next->shortened > 0) return;
@@ -64,30 +64,30 @@ void run_core::on(const record::limits_lowered& r) {
 
 // After a loss of power the last records may be missing, so calls that may have been sent are closed. Open questions
 // and calls of the caller's own tools stay: they have no effect without a synced record.
-void run_core::on(const record::taken_over& r) {
+void run_core::on(const stored::record::taken_over& r) {
   if (!r.power_lost || facts_.ended || ending_) return;
   for (auto& c : open_)
     if (c.state == call_state::waiting || c.state == call_state::asked || c.state == call_state::intended)
-      close(c, result_cause::interrupted, std::string(words::power_lost));
+      close(c, result_cause::interrupted, std::string(loop::words::power_lost));
   const auto calls_tools = [](const run_command& next) {
     const auto* begin = std::get_if<command::begin_round>(&next);
     const auto* call = std::get_if<command::call_model>(&next);
     return (begin && begin->with_tools) || (call && call->with_tools);
   };
   if (undone_ == 0 && next_round_ && calls_tools(*next_round_))
-    end(stop_reason::interrupted, words::unable(words::round_lost));
+    end(stored::stop_reason::interrupted, loop::words::unable(loop::words::round_lost));
   commands_.clear();
 }
 
-record::cancel run_core::left_by_its_daemon() {
-  return {stop_reason::interrupted, "the run was active when the daemon stopped"};
+stored::record::cancel run_core::left_by_its_daemon() {
+  return {stored::stop_reason::interrupted, "the run was active when the daemon stopped"};
 }
 
-std::vector<run_record> run_core::recovery(const record::cancel& why) const {
-  std::vector<run_record> records;
+std::vector<stored::run_record> run_core::recovery(const stored::record::cancel& why) const {
+  std::vector<stored::run_record> records;
   if (facts_.ended || facts_.started.run.empty()) return records;
   run_core copy = *this;
-  const auto take = [&](run_record r) {
+  const auto take = [&](stored::run_record r) {
     records.push_back(r);
     copy.apply(records.back());
   };
@@ -104,10 +104,10 @@ std::vector<run_record> run_core::recovery(const record::cancel& why) const {
     const auto commands = copy.commands_;
     for (const auto& c : commands) {
       if (const auto* close = std::get_if<command::close_call>(&c)) take(closing_record(*close));
-      if (const auto* end = std::get_if<command::end>(&c)) take(record::run_ended{end->reason, end->text});
+      if (const auto* end = std::get_if<command::end>(&c)) take(stored::record::run_ended{end->reason, end->text});
     }
   }
   return records;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::core

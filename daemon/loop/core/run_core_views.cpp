@@ -5,7 +5,7 @@
 #include <cassert>
 #include <span>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::core {
 
 std::size_t run_core::index_of(std::string_view id) const {
   for (std::size_t i = 0; i < open_.size(); ++i)
@@ -20,7 +20,7 @@ const providers::tool_call_block* run_core::find_call(std::string_view id) const
 
 bool run_core::stopped_before(std::string_view id) const {
   const auto i = index_of(id);
-  if (i == nowhere || facts_.limits.on_tool_error != tool_error_policy::stop) return false;
+  if (i == nowhere || facts_.limits.on_tool_error != stored::tool_error_policy::stop) return false;
   return std::ranges::any_of(std::span(results_).first(i), [](const auto& r) { return r.is_error; });
 }
 
@@ -54,16 +54,16 @@ bool run_core::approved_otherwise(std::string_view call_id) const {
          });
 }
 
-const record::question* run_core::find_question(std::string_view id) const {
+const stored::record::question* run_core::find_question(std::string_view id) const {
   for (const auto& c : open_) {
     if (c.state == call_state::questioned && c.question.id == id) return &c.question;
-    const auto during = std::ranges::find(c.asked_during, id, &record::question::id);
+    const auto during = std::ranges::find(c.asked_during, id, &stored::record::question::id);
     if (during != c.asked_during.end()) return &*during;
   }
   return nullptr;
 }
 
-std::vector<std::string> run_core::covered_by(const record::question& always) const {
+std::vector<std::string> run_core::covered_by(const stored::record::question& always) const {
   std::vector<std::string> ids;
   const auto* call = find_call(always.call_id);
   if (!call || always.tool_sha256.empty()) return ids;
@@ -80,8 +80,8 @@ std::vector<std::string> run_core::covered_by(const record::question& always) co
   return ids;
 }
 
-std::vector<const record::question*> run_core::questions() const {
-  std::vector<const record::question*> all;
+std::vector<const stored::record::question*> run_core::questions() const {
+  std::vector<const stored::record::question*> all;
   for (const auto& c : open_) {
     if (c.state == call_state::questioned) all.push_back(&c.question);
     for (const auto& q : c.asked_during) all.push_back(&q);
@@ -118,4 +118,4 @@ int run_core::attempts(std::string_view id) const {
   return i == nowhere ? 0 : open_[i].attempt;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::core

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cassert>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::core {
 
 std::shared_ptr<const std::string> no_text() {
   static const auto none = std::make_shared<const std::string>();
@@ -18,4 +18,4 @@ const call_report& run_facts::report(std::string_view id) const {
   return found == calls.rend() ? none : *found;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::core

@@ -2,11 +2,11 @@
 #pragma once
 #include "daemon/store/records/record.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::core {
 
 /// Returns `mine` with the smaller of both values for each number ("no limit" is the largest), and the stricter of both
 /// for approvals and onToolError. All else stays, also markResults and serverInstructions, because the run's system
 /// prompt depends on them.
-run_limits stricter(run_limits mine, const run_limits& other);
+stored::run_limits stricter(stored::run_limits mine, const stored::run_limits& other);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::core

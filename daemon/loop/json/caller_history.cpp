@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::event_json {
 namespace {
 
 using providers::role;
@@ -36,9 +36,9 @@ class history_maker {
       }
       if (!open_.empty()) {
         wrong(".role",
-              "\"tool\", with the tool_result of the call " + json_quoted(next_open()) + " of messages[" +
+              "\"tool\", with the tool_result of the call " + json::json_quoted(next_open()) + " of messages[" +
                   std::to_string(caller_) + "], because each call needs its result before anything else is said",
-              json_quoted(role_word(m->role)));
+              json::json_quoted(role_word(m->role)));
         break;
       }
       if (m->role != role::user && is_silent(*m)) continue;
@@ -47,7 +47,8 @@ class history_maker {
     }
     if (!fault_ && !open_.empty()) {
       at_ = caller_;
-      wrong("", "the result of its call " + json_quoted(next_open()) + " in a message of role \"tool\" behind it", {});
+      wrong("", "the result of its call " + json::json_quoted(next_open()) + " in a message of role \"tool\" behind it",
+            {});
     }
     if (fault_) return std::unexpected(std::move(*fault_));
     return std::move(made_);
@@ -62,7 +63,7 @@ class history_maker {
   void wrong(const std::string& place, std::string expected, const std::string& found) {
     if (!fault_)
       fault_ = message_fault{"[" + std::to_string(at_) + "]" + place, std::move(expected),
-                             found.empty() ? raw_json() : raw_json::own(found)};
+                             found.empty() ? json::raw_json() : json::raw_json::own(found)};
   }
 
   static std::string block_place(std::size_t index, std::string_view member) {
@@ -79,7 +80,7 @@ class history_maker {
       const auto* call = std::get_if<tool_call_block>(&m.blocks[i]);
       if (!call) continue;
       if (!numbers_.emplace(call->id, open_.size()).second)
-        return wrong(block_place(i, "id"), "an id that no other call of the message has", json_quoted(call->id));
+        return wrong(block_place(i, "id"), "an id that no other call of the message has", json::json_quoted(call->id));
       open_.push_back({call, {}});
     }
   }
@@ -94,10 +95,10 @@ class history_maker {
         return wrong(block_place(i, "id"),
                      "the id of a call in the assistant message before it that has no result yet (results for a run "
                      "that handed calls to its caller come alone, with \"run\")",
-                     json_quoted(result->call_id));
+                     json::json_quoted(result->call_id));
       if (!result->name.empty() && result->name != call->call->name)
-        return wrong(block_place(i, "name"), json_quoted(call->call->name) + ", the name of its call",
-                     json_quoted(result->name));
+        return wrong(block_place(i, "name"), json::json_quoted(call->call->name) + ", the name of its call",
+                     json::json_quoted(result->name));
       call->result = *result;
       call->result->name = call->call->name;
       ++answered_;
@@ -130,4 +131,4 @@ std::expected<std::vector<providers::message_ptr>, message_fault> history_from(
   return history_maker().make(said);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::event_json

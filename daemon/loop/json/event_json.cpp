@@ -19,16 +19,16 @@ struct event {
     json.reserve(240);
     w.begin_object().member("type", type);
   }
-  segments whole() {
+  json::segments whole() {
     w.end_object();
-    segments s;
+    json::segments s;
     s.append_copy(json);
     return s;
   }
   // Ends the event with this member. Shares the bytes of `value` instead of copying them.
-  segments ended_by(std::string_view key, const raw_json& value) {
+  json::segments ended_by(std::string_view key, const json::raw_json& value) {
     w.key(key);
-    segments s;
+    json::segments s;
     s.append_copy(json);
     s.append(value);
     s.append_literal("}");
@@ -36,11 +36,11 @@ struct event {
   }
 
   std::string json;
-  json_writer w{json};
+  json::json_writer w{json};
 };
 
 template <class Out>
-void append_usage(basic_json_writer<Out>& w, const providers::usage& u) {
+void append_usage(json::basic_json_writer<Out>& w, const providers::usage& u) {
   w.member("inputTokens", u.input).member("outputTokens", u.output).member("cachedTokens", u.cached);
   if (u.cache_write) w.member("cacheWriteTokens", u.cache_write);
   if (u.reasoning) w.member("reasoningTokens", u.reasoning);
@@ -49,42 +49,43 @@ void append_usage(basic_json_writer<Out>& w, const providers::usage& u) {
 
 }  // namespace
 
-segments status(std::string_view text, std::string_view tool) {
+json::segments status(std::string_view text, std::string_view tool) {
   event e("status");
   e.w.member("text", text).filled("tool", tool);
   return e.whole();
 }
 
-segments round(int number, std::string_view model) {
+json::segments round(int number, std::string_view model) {
   event e("round");
   e.w.member("round", number).member("model", model);
   return e.whole();
 }
 
-segments tool_call(std::string_view call, std::string_view name, std::string_view server, const raw_json& arguments) {
+json::segments tool_call(std::string_view call, std::string_view name, std::string_view server,
+                         const json::raw_json& arguments) {
   event e("tool_call");
   e.w.member("call", call).member("name", name).member("server", server);
-  return e.ended_by("arguments", arguments ? arguments : raw_json::literal("null"));
+  return e.ended_by("arguments", arguments ? arguments : json::raw_json::literal("null"));
 }
 
-segments tool_progress(std::string_view call, const raw_json& params) {
+json::segments tool_progress(std::string_view call, const json::raw_json& params) {
   event e("tool_progress");
   e.w.member("call", call);
-  const auto pass = [&](std::string_view key, raw_json::kind kind) {
-    const auto value = find_member(params, key);
+  const auto pass = [&](std::string_view key, json::raw_json::kind kind) {
+    const auto value = json::find_member(params, key);
     if (value.type() == kind) e.w.member(key, value);
   };
-  pass("progress", raw_json::kind::number);
-  pass("total", raw_json::kind::number);
-  pass("message", raw_json::kind::string);
+  pass("progress", json::raw_json::kind::number);
+  pass("total", json::raw_json::kind::number);
+  pass("message", json::raw_json::kind::string);
   return e.whole();
 }
 
-segments tool_log(std::string_view call, const raw_json& params) {
+json::segments tool_log(std::string_view call, const json::raw_json& params) {
   constexpr std::size_t most_data = 16U << 10;
   event e("tool_log");
-  e.w.member("call", call).member("level", find_member(params, "level").as_string().value_or("info"));
-  const auto data = find_member(params, "data");
+  e.w.member("call", call).member("level", json::find_member(params, "level").as_string().value_or("info"));
+  const auto data = json::find_member(params, "data");
   if (data.text().size() > most_data)
     e.w.member("data", std::string(cut_utf8(data.text(), most_data)) + "… (cut: " + std::to_string(data.text().size()) +
                            " bytes)");
@@ -93,100 +94,104 @@ segments tool_log(std::string_view call, const raw_json& params) {
   return e.whole();
 }
 
-segments tool_result(std::string_view call, bool is_error, const raw_json& result, std::int64_t duration_ms) {
+json::segments tool_result(std::string_view call, bool is_error, const json::raw_json& result,
+                           std::int64_t duration_ms) {
   event e("tool_result");
   e.w.member("call", call).member("isError", is_error).member("durationMs", duration_ms);
-  const auto content = find_member(result, "content");
-  return e.ended_by("content", content ? content : raw_json::literal("[]"));
+  const auto content = json::find_member(result, "content");
+  return e.ended_by("content", content ? content : json::raw_json::literal("[]"));
 }
 
-segments answer(const record::answer& a, std::string_view reason) {
+json::segments answer(const stored::record::answer& a, std::string_view reason) {
   event e("answer");
   e.w.member("question", a.id);
-  if (const auto action = find_member(a.body, "action"))
+  if (const auto action = json::find_member(a.body, "action"))
     e.w.member("action", action);
   else
-    e.w.member("approve", find_member(a.body, "approve").is_true());
+    e.w.member("approve", json::find_member(a.body, "approve").is_true());
   e.w.set("expired", a.expired).set("withdrawn", a.withdrawn).filled("reason", reason);
   return e.whole();
 }
 
 // Writes the members of the event, then those of the question's body, which is an object made by approval().
-segments question(const record::question& q) {
+json::segments question(const stored::record::question& q) {
   event e("question");
   e.w.member("question", q.id).member("kind", q.kind).member("call", q.call_id).member("expiresMs", q.expires_ms);
   e.json += ',';
   e.json += q.body.text().substr(1);
-  segments s;
+  json::segments s;
   s.append_copy(e.json);
   return s;
 }
 
-raw_json approval(const mcp::catalog_entry& tool, const raw_json& arguments, std::string_view why) {
+json::raw_json approval(const mcp::catalogs::catalog_entry& tool, const json::raw_json& arguments,
+                        std::string_view why) {
   return approval(tool.server, tool.name, arguments, why);
 }
 
-raw_json input(std::string_view server, std::string_view tool, const raw_json& params) {
+json::raw_json input(std::string_view server, std::string_view tool, const json::raw_json& params) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().member("server", server).member("tool", tool);
-  const bool url = find_member(params, "mode").as_string() == "url";
-  w.member("mode", url ? "url" : "form").member("message", find_member(params, "message"));
+  const bool url = json::find_member(params, "mode").as_string() == "url";
+  w.member("mode", url ? "url" : "form").member("message", json::find_member(params, "message"));
   if (url) {
-    w.member("url", find_member(params, "url")).given("elicitationId", find_member(params, "elicitationId"));
+    w.member("url", json::find_member(params, "url"))
+        .given("elicitationId", json::find_member(params, "elicitationId"));
   } else {
-    w.member("requestedSchema", find_member(params, "requestedSchema"));
+    w.member("requestedSchema", json::find_member(params, "requestedSchema"));
   }
   w.end_object();
   return w.json();
 }
 
-raw_json approval(std::string_view server, std::string_view tool, const raw_json& arguments, std::string_view why) {
+json::raw_json approval(std::string_view server, std::string_view tool, const json::raw_json& arguments,
+                        std::string_view why) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().member("server", server).member("tool", tool);
-  w.member("arguments", arguments ? arguments : raw_json::literal("{}")).member("reason", why);
+  w.member("arguments", arguments ? arguments : json::raw_json::literal("{}")).member("reason", why);
   w.key("schema").token(R"({"type":"object","properties":{"approve":{"type":"boolean"},"always":{"type":"boolean"}},)"
                         R"("required":["approve"]})");
   w.end_object();
   return w.json();
 }
 
-segments usage(const providers::usage& so_far, std::string_view model) {
+json::segments usage(const providers::usage& so_far, std::string_view model) {
   event e("usage");
   append_usage(e.w, so_far);
   e.w.filled("model", model);
   return e.whole();
 }
 
-raw_json usage_members(const providers::usage& u) {
+json::raw_json usage_members(const providers::usage& u) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object();
   append_usage(w, u);
   w.end_object();
   return w.json();
 }
 
-segments error(std::string_view message, bool retryable, bool partial, std::int64_t retry_after_ms) {
+json::segments error(std::string_view message, bool retryable, bool partial, std::int64_t retry_after_ms) {
   event e("error");
   e.w.member("message", message).member("retryable", retryable).set("partial", partial);
   if (retry_after_ms > 0) e.w.member("retryAfterMs", retry_after_ms);
   return e.whole();
 }
 
-segments snapshot(const segments& round, const std::string* text, const std::vector<segments>& calls,
-                  const std::vector<segments>& questions) {
+json::segments snapshot(const json::segments& round, const std::string* text, const std::vector<json::segments>& calls,
+                        const std::vector<json::segments>& questions) {
   event e("snapshot");
   if (!round.empty()) {
-    const raw_json body = round.join();
-    e.w.member("round", find_member(body, "round").as_integer().value_or(0));
-    e.w.member("model", member_text(body, "model"));
+    const json::raw_json body = round.join();
+    e.w.member("round", json::find_member(body, "round").as_integer().value_or(0));
+    e.w.member("model", json::member_text(body, "model"));
   }
   if (text != nullptr) e.w.member("text", *text);
-  segments s;
+  json::segments s;
   s.append_copy(e.json);
-  const auto list = [&](std::string_view key, const std::vector<segments>& bodies) {
+  const auto list = [&](std::string_view key, const std::vector<json::segments>& bodies) {
     std::string before(key);
     for (const auto& body : bodies) {
       s.append_copy(before);
@@ -201,30 +206,30 @@ segments snapshot(const segments& round, const std::string* text, const std::vec
   return s;
 }
 
-segments done(const raw_json& result) {
-  segments s;
+json::segments done(const json::raw_json& result) {
+  json::segments s;
   s.append_literal(R"({"type":"done","result":)");
   s.append(result);
   s.append_literal("}");
   return s;
 }
 
-raw_json result_of_done(const segments& body) {
+json::raw_json result_of_done(const json::segments& body) {
   return body.pieces()[1];
 }
 
-raw_json run_result(const run_facts& run, const kept_part* kept) {
+json::raw_json run_result(const core::run_facts& run, const kept_part* kept) {
   const auto messages = std::min(run.messages.size(), kept ? kept->messages : run.messages.size());
   const auto calls = std::min(run.calls.size(), kept ? kept->calls : run.calls.size());
   // Reserves about the final size, so that the result is written without a copy. The answer is in it twice.
   const auto& answer = run.answer;
   byte_buffer json;
-  json.reserve(2048 + 2 * quoted_size(*answer.text) + answer.partial_text.size());
-  basic_json_writer<byte_buffer> w(json);
+  json.reserve(2048 + 2 * json::quoted_size(*answer.text) + answer.partial_text.size());
+  json::basic_json_writer<byte_buffer> w(json);
   w.begin_object().member("run", run.started.run);
   if (!kept || kept->session) w.filled("session", run.started.session);
   w.member("text", *answer.text).filled("partialText", answer.partial_text).given("data", answer.data);
-  w.member("stopReason", to_string(run.parked ? stop_reason::caller_tools : answer.reason));
+  w.member("stopReason", stored::to_string(run.parked ? stored::stop_reason::caller_tools : answer.reason));
   w.filled("reason", answer.reason_text);
   if (answer.misconfigured) w.member("cause", to_string(errc::config));
   w.member("rounds", kept ? kept->rounds : run.rounds);
@@ -244,7 +249,7 @@ raw_json run_result(const run_facts& run, const kept_part* kept) {
     append_message(w, *run.messages[i]);
   }
   w.end_array().end_object();
-  return raw_json::whole(json.take());
+  return json::raw_json::whole(json.take());
 }
 
 }  // namespace mcpbx::daemon::event_json

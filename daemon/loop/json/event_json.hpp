@@ -16,47 +16,51 @@
 namespace mcpbx::daemon::event_json {
 
 /// Writes a status line. `tool`: name of the tool that it is about, or "".
-segments status(std::string_view text, std::string_view tool);
+json::segments status(std::string_view text, std::string_view tool);
 /// Writes the beginning of a round. `number` counts from 1.
-segments round(int number, std::string_view model);
+json::segments round(int number, std::string_view model);
 /// Writes the start of a call. Absent `arguments` become null.
-segments tool_call(std::string_view call, std::string_view name, std::string_view server, const raw_json& arguments);
+json::segments tool_call(std::string_view call, std::string_view name, std::string_view server,
+                         const json::raw_json& arguments);
 /// Writes an event from the parameters of notifications/progress. Leaves out members of the wrong JSON type.
-segments tool_progress(std::string_view call, const raw_json& params);
+json::segments tool_progress(std::string_view call, const json::raw_json& params);
 /// Writes an event from the parameters of notifications/message. Turns data above 16 KiB into a text that is cut.
-segments tool_log(std::string_view call, const raw_json& params);
+json::segments tool_log(std::string_view call, const json::raw_json& params);
 /// Writes the result of a call: only its content, byte for byte.
-segments tool_result(std::string_view call, bool is_error, const raw_json& result, std::int64_t duration_ms);
+json::segments tool_result(std::string_view call, bool is_error, const json::raw_json& result,
+                           std::int64_t duration_ms);
 /// Writes the event that asks the question of a record.
-segments question(const record::question& q);
+json::segments question(const stored::record::question& q);
 /// Writes the event that tells all readers that a question is no longer open. `reason`: why nobody could answer it, or
 /// "". The content of an input stays between its caller and the server.
-segments answer(const record::answer& a, std::string_view reason = {});
+json::segments answer(const stored::record::answer& a, std::string_view reason = {});
 /// Writes the tokens used so far. `model` is the id of the model that answered, or "".
-segments usage(const providers::usage& so_far, std::string_view model);
+json::segments usage(const providers::usage& so_far, std::string_view model);
 /// Returns the tokens as the `usage` object of results and sessions.
-raw_json usage_members(const providers::usage& u);
+json::raw_json usage_members(const providers::usage& u);
 /// Writes an error. `partial`: the text since the last round event is part of a broken answer. `retry_after_ms`: wait
 /// that the endpoint asked for, in milliseconds; 0: none.
-segments error(std::string_view message, bool retryable, bool partial, std::int64_t retry_after_ms = 0);
+json::segments error(std::string_view message, bool retryable, bool partial, std::int64_t retry_after_ms = 0);
 /// Writes the event that replaces dropped ones. `round`: body of the last round event, or empty; `text`: text since
 /// then, or null for a reader without text; `calls`, `questions`: bodies of the events of open calls and questions.
-segments snapshot(const segments& round, const std::string* text, const std::vector<segments>& calls,
-                  const std::vector<segments>& questions);
+json::segments snapshot(const json::segments& round, const std::string* text, const std::vector<json::segments>& calls,
+                        const std::vector<json::segments>& questions);
 /// Writes the event that ends all present readers, with the result of the ended or parked run.
-segments done(const raw_json& result);
+json::segments done(const json::raw_json& result);
 /// Returns the result in a body that done() made. Shares its bytes.
-raw_json result_of_done(const segments& body);
+json::raw_json result_of_done(const json::segments& body);
 
 /// Returns the body of an approval question: the tool, the arguments as the model wrote them, the reason for the
 /// question, and the schema of the answer.
-raw_json approval(const mcp::catalog_entry& tool, const raw_json& arguments, std::string_view why);
+json::raw_json approval(const mcp::catalogs::catalog_entry& tool, const json::raw_json& arguments,
+                        std::string_view why);
 
 /// Returns the body of the approval of something that is named like a tool.
-raw_json approval(std::string_view server, std::string_view tool, const raw_json& arguments, std::string_view why);
+json::raw_json approval(std::string_view server, std::string_view tool, const json::raw_json& arguments,
+                        std::string_view why);
 /// Returns the body of an input question: the server, the tool of its call, and the message with the requested schema
 /// or the address (params of elicitation/create).
-raw_json input(std::string_view server, std::string_view tool, const raw_json& params);
+json::raw_json input(std::string_view server, std::string_view tool, const json::raw_json& params);
 
 /// The part of a run that its journal has, if the journal failed.
 struct kept_part {
@@ -68,6 +72,6 @@ struct kept_part {
 
 /// Returns the result of a run that has ended or hands calls to its caller (L16), without the session's earlier
 /// messages. With `kept`, for a run whose journal failed, tells only of what the journal has.
-raw_json run_result(const run_facts& run, const kept_part* kept = nullptr);
+json::raw_json run_result(const core::run_facts& run, const kept_part* kept = nullptr);
 
 }  // namespace mcpbx::daemon::event_json

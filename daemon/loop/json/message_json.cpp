@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::event_json {
 namespace {
 
 using providers::role;
@@ -24,7 +24,7 @@ bool is_told(const providers::block& b) {
 
 template <class Out>
 struct block_json {
-  basic_json_writer<Out>& w;
+  json::basic_json_writer<Out>& w;
   void operator()(const providers::text_block& b) const { w.member("type", "text").member("text", b.text); }
   void operator()(const providers::image_block& b) const {
     w.member("type", "image").filled("mimeType", b.mime);
@@ -60,7 +60,7 @@ struct block_json {
 };
 
 template <class Out>
-void write_message(basic_json_writer<Out>& w, const providers::message& m) {
+void write_message(json::basic_json_writer<Out>& w, const providers::message& m) {
   w.begin_object().member("role", role_word(m.role));
   if (m.role == role::assistant) w.filled("model", m.origin.model);
   w.key("content").begin_array();
@@ -83,7 +83,7 @@ std::optional<role> role_of(std::string_view text) {
 
 using read_block_result = std::expected<providers::block, message_fault>;
 
-std::unexpected<message_fault> wrong(std::string place, std::string_view expected, raw_json found = {}) {
+std::unexpected<message_fault> wrong(std::string place, std::string_view expected, json::raw_json found = {}) {
   return std::unexpected(message_fault{std::move(place), std::string(expected), std::move(found)});
 }
 
@@ -109,18 +109,18 @@ std::string types_form(role r) {
   std::string form;
   for (std::size_t i = 0; i < types.size(); ++i) {
     if (i > 0) form += i + 1 == types.size() ? " or " : ", ";
-    append_quoted(form, types[i]);
+    json::append_quoted(form, types[i]);
   }
-  return form + " in a message of role " + json_quoted(role_word(r));
+  return form + " in a message of role " + json::json_quoted(role_word(r));
 }
 
 // Reads the members of one block. The places of faults begin with "." and are relative to the block.
 class block_reader {
  public:
-  block_reader(const raw_json& json, role within) : json_(json), within_(within) {}
+  block_reader(const json::raw_json& json, role within) : json_(json), within_(within) {}
 
   read_block_result read() {
-    const auto type = member_text(json_, "type");
+    const auto type = json::member_text(json_, "type");
     if (std::ranges::find(types_in(within_), type) == types_in(within_).end()) return need("type", types_form(within_));
     auto b = read_as(type);
     if (fault_) return std::unexpected(std::move(*fault_));
@@ -147,7 +147,7 @@ class block_reader {
 
   // Returns an optional text member, or "". Records a fault if it is neither a string nor null.
   std::string text(std::string_view key) {
-    const auto value = find_member(json_, key);
+    const auto value = json::find_member(json_, key);
     if (!fault_ && !value.empty() && !value.is_string() && !value.is_null())
       fault_ = message_fault{"." + std::string(key), "a string", value};
     return value.as_string().value_or("");
@@ -163,14 +163,14 @@ class block_reader {
   }
 
   std::unexpected<message_fault> need(std::string_view key, std::string_view form) const {
-    return wrong("." + std::string(key), form, find_member(json_, key));
+    return wrong("." + std::string(key), form, json::find_member(json_, key));
   }
   static std::unexpected<message_fault> either(bool none) {
     return wrong("", none ? "data (base64) or url, which are strings" : "either data or url, not both");
   }
 
   read_block_result read_text(std::string_view type) const {
-    auto text = find_member(json_, "text").as_string();
+    auto text = json::find_member(json_, "text").as_string();
     if (!text) return need("text", "a string");
     if (type == "text") return providers::text_block{std::move(*text)};
     if (type == "refusal") return providers::refusal_block{std::move(*text)};
@@ -183,10 +183,11 @@ class block_reader {
     call.name = text("name");
     if (call.id.empty()) return need("id", "the id of the call, a string");
     if (call.name.empty()) return need("name", "the name of a tool, a string");
-    call.arguments = find_member(json_, "arguments");
+    call.arguments = json::find_member(json_, "arguments");
     call.problem = text("problem");
     call.arguments_text = call.arguments ? std::string(call.arguments.text()) : text("argumentsText");
-    if (!call.arguments && call.problem.empty() && find_member(json_, "argumentsText")) providers::read_arguments(call);
+    if (!call.arguments && call.problem.empty() && json::find_member(json_, "argumentsText"))
+      providers::read_arguments(call);
     if (!call.arguments.is_object() && call.problem.empty()) return need("arguments", "an object");
     return call;
   }
@@ -195,18 +196,18 @@ class block_reader {
     providers::tool_result_block r;
     r.call_id = text("id");
     r.name = text("name");
-    r.result = find_member(json_, "result");
-    const auto is_error = find_member(json_, "isError");
+    r.result = json::find_member(json_, "result");
+    const auto is_error = json::find_member(json_, "isError");
     if (r.call_id.empty()) return need("id", "the id of the call, a string");
     if (!r.result.is_object()) return need("result", "an object with content");
-    if (!is_error.empty() && !is_error.is_null() && is_error.type() != raw_json::kind::boolean)
+    if (!is_error.empty() && !is_error.is_null() && is_error.type() != json::raw_json::kind::boolean)
       return need("isError", "true or false");
     // Takes either flag, because a failure shown as a success does more harm than the reverse.
-    r.is_error = is_error.is_true() || find_member(r.result, "isError").is_true();
+    r.is_error = is_error.is_true() || json::find_member(r.result, "isError").is_true();
     return r;
   }
 
-  const raw_json& json_;
+  const json::raw_json& json_;
   role within_;
   std::optional<message_fault> fault_;
 };
@@ -233,26 +234,26 @@ bool is_base64(std::string_view text) {
   });
 }
 
-void append_message(json_writer& json, const providers::message& m) {
+void append_message(json::json_writer& json, const providers::message& m) {
   write_message(json, m);
 }
-void append_message(basic_json_writer<byte_buffer>& json, const providers::message& m) {
+void append_message(json::basic_json_writer<byte_buffer>& json, const providers::message& m) {
   write_message(json, m);
 }
 
-std::expected<providers::message_ptr, message_fault> read_message(const raw_json& json) {
+std::expected<providers::message_ptr, message_fault> read_message(const json::raw_json& json) {
   if (!json.is_object()) return wrong("", "an object with role and content", json);
   auto m = std::make_shared<providers::message>();
-  const auto r = role_of(member_text(json, "role"));
-  if (!r) return wrong(".role", R"("system", "user", "assistant" or "tool")", find_member(json, "role"));
+  const auto r = role_of(json::member_text(json, "role"));
+  if (!r) return wrong(".role", R"("system", "user", "assistant" or "tool")", json::find_member(json, "role"));
   m->role = *r;
   const bool results = m->role == role::tool_results;
-  const auto content = find_member(json, "content");
+  const auto content = json::find_member(json, "content");
   if (!content.is_array() && (results || !content.is_string()))
     return wrong(".content", results ? "an array of tool_result blocks" : "a string or an array of blocks", content);
   if (auto text = content.as_string()) m->blocks.emplace_back(providers::text_block{std::move(*text)});
   std::optional<message_fault> fault;
-  for_each_element(content, [&](const raw_json& element) {
+  json::for_each_element(content, [&](const json::raw_json& element) {
     const auto place = [&] { return ".content[" + std::to_string(m->blocks.size()) + "]"; };
     if (!element.is_object()) {
       fault = message_fault{place(), "an object with type", element};
@@ -272,4 +273,4 @@ std::expected<providers::message_ptr, message_fault> read_message(const raw_json
   return m;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::event_json

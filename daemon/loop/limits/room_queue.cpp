@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::limits {
 
 std::unique_ptr<room_queue::place> room_queue::enter(std::function<void()> turn) {
   if (!next_turn_) next_turn_ = time_.make_timer();
@@ -49,4 +49,4 @@ void room_queue::call() {
   go_on();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::limits

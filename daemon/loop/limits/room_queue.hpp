@@ -7,7 +7,7 @@
 #include <functional>
 #include <memory>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::limits {
 
 /// Shared by all runs of a runner. Bounded by the number of active runs, because each has at most one place. A run
 /// limits its waiting time itself.
@@ -52,4 +52,4 @@ class room_queue final : private byte_account::watch {
   std::deque<place*> waiting_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::limits

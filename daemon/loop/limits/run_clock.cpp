@@ -5,14 +5,14 @@
 #include <chrono>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::limits {
 namespace {
 
 constexpr milliseconds shortest_note{100}, longest_note{5'000};  // pause between two records of the used time
 
 }  // namespace
 
-run_clock::run_clock(time_source& time, const run_limits& limits, callbacks c)
+run_clock::run_clock(time_source& time, const stored::run_limits& limits, callbacks c)
     : time_(time), limits_(limits), callbacks_(std::move(c)), began_(time.now()) {}
 
 std::int64_t run_clock::ms_since(time_point then) const {
@@ -65,4 +65,4 @@ void run_clock::stop() {
   note_.reset();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::limits

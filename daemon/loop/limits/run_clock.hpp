@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::limits {
 
 /// Belongs to one run. The callbacks may call it, but must not destroy it.
 class run_clock {
@@ -19,7 +19,7 @@ class run_clock {
     std::function<void()> note_due;       ///< called when the used time is due to be recorded; see take_note()
   };
   /// Begins to count. `time` and `limits` must outlive this object; changes of `limits.timeout_ms` (0: no limit) count.
-  run_clock(time_source& time, const run_limits& limits, callbacks c);
+  run_clock(time_source& time, const stored::run_limits& limits, callbacks c);
 
   /// Adds the time that an earlier process has used. To be called before start().
   void used_before(milliseconds by) { began_ -= by; }
@@ -48,7 +48,7 @@ class run_clock {
   void arm_limit();
 
   time_source& time_;
-  const run_limits& limits_;
+  const stored::run_limits& limits_;
   callbacks callbacks_;
   time_point began_;
   std::optional<time_point> stands_since_;
@@ -57,4 +57,4 @@ class run_clock {
   std::unique_ptr<timer> limit_, note_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::limits

@@ -6,63 +6,64 @@
 #include "mcp/redact/cut_text.hpp"
 #include "mcp/trace/trace_meta.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::results {
 namespace {
 
 constexpr std::size_t max_foreign_text = 2000;  // bytes of a JSON-RPC error's message
 
-record::result_cause cause_of(errc code) {
+stored::record::result_cause cause_of(errc code) {
   switch (code) {
     case errc::timed_out:
-      return record::result_cause::timed_out;
+      return stored::record::result_cause::timed_out;
     case errc::cancelled:
-      return record::result_cause::cancelled;
+      return stored::record::result_cause::cancelled;
     default:
-      return record::result_cause::unavailable;
+      return stored::record::result_cause::unavailable;
   }
 }
 
 }  // namespace
 
-record::call_result to_call_result(std::string call_id, const mcp::call_outcome& outcome, std::string_view tool,
-                                   std::string_view server, std::int64_t ms, int lost) {
-  using kind = mcp::call_outcome::kind;
+stored::record::call_result to_call_result(std::string call_id, const mcp::rpc::call_outcome& outcome,
+                                           std::string_view tool, std::string_view server, std::int64_t ms, int lost) {
+  using kind = mcp::rpc::call_outcome::kind;
   if (outcome.type == kind::result && outcome.value.is_object())
-    return {std::move(call_id), outcome.value, find_member(outcome.value, "isError").is_true(),
-            record::result_cause::server, ms};
+    return {std::move(call_id), outcome.value, json::find_member(outcome.value, "isError").is_true(),
+            stored::record::result_cause::server, ms};
   std::string text;
-  auto cause = record::result_cause::server;
+  auto cause = stored::record::result_cause::server;
   if (outcome.type == kind::failed) {
     cause = cause_of(outcome.failure.code);
     text = "The call of \"" + std::string(tool) + "\" has no result";
     if (lost > 1) text += " after " + std::to_string(lost) + " attempts";
     text += ": " + outcome.failure.message;
     if (lost > 0) text += ". It may have taken effect all the same.";
-    if (cause == record::result_cause::unavailable)
+    if (cause == stored::record::result_cause::unavailable)
       text += std::string(lost > 0 ? "" : ".") + " Another tool may do, or tell the user.";
   } else if (outcome.type == kind::error) {
-    const auto message = find_member(outcome.value, "message").as_string().value_or("");
-    const auto code = find_member(outcome.value, "code");
+    const auto message = json::find_member(outcome.value, "message").as_string().value_or("");
+    const auto code = json::find_member(outcome.value, "code");
     text = "The server \"" + std::string(server) + "\" refused the call of \"" + std::string(tool) + "\"";
-    if (!message.empty()) text += ": " + cut_for_people(message, max_foreign_text, {.keep_lines = true});
-    if (code.type() == raw_json::kind::number) text += " (code " + std::string(code.text()) + ")";
+    if (!message.empty()) text += ": " + redact::cut_for_people(message, max_foreign_text, {.keep_lines = true});
+    if (code.type() == json::raw_json::kind::number) text += " (code " + std::string(code.text()) + ")";
   } else {
     text = "The server \"" + std::string(server) + "\" answered the call of \"" + std::string(tool) +
            "\" with something that is no result";
   }
   if (outcome.type != kind::failed && lost > 0) text += ". An earlier attempt may have taken effect all the same.";
-  return {std::move(call_id), words::error_result(text), true, cause, ms};
+  return {std::move(call_id), loop::words::error_result(text), true, cause, ms};
 }
 
-raw_json call_params(std::string_view own_name, const raw_json& arguments, const trace_context& trace) {
+json::raw_json call_params(std::string_view own_name, const json::raw_json& arguments,
+                           const trace::trace_context& trace) {
   std::string json;
   json.reserve(32 + own_name.size() + arguments.text().size() + 2 * trace.parent.size() + trace.state.size());
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().member("name", own_name);
-  w.member("arguments", arguments ? arguments : raw_json::literal("{}"));
-  append_trace_meta(w, trace);
+  w.member("arguments", arguments ? arguments : json::raw_json::literal("{}"));
+  trace::append_trace_meta(w, trace);
   w.end_object();
   return w.json();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::results

@@ -8,15 +8,16 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::results {
 
 /// Returns the record for this outcome. `tool` (as the model knows it) and `server` are for messages. `lost`: number of
 /// attempts, this one included, that were sent and got no answer; each of them may have taken effect.
-record::call_result to_call_result(std::string call_id, const mcp::call_outcome& outcome, std::string_view tool,
-                                   std::string_view server, std::int64_t ms, int lost);
+stored::record::call_result to_call_result(std::string call_id, const mcp::rpc::call_outcome& outcome,
+                                           std::string_view tool, std::string_view server, std::int64_t ms, int lost);
 
 /// Returns the parameters of a tools/call request. `own_name` is the server's own name of the tool; `arguments` are
 /// passed byte for byte, or as {} if absent; `trace` goes into `_meta`, if there is one.
-raw_json call_params(std::string_view own_name, const raw_json& arguments, const trace_context& trace = {});
+json::raw_json call_params(std::string_view own_name, const json::raw_json& arguments,
+                           const trace::trace_context& trace = {});
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::results

@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::results {
 namespace {
 
 constexpr std::size_t left_of_result = 256;  // bytes of text that a cut result keeps
@@ -64,4 +64,4 @@ int cut_oldest_results(std::vector<providers::message_ptr>& messages, kept_resul
   return cut;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::results

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::results {
 
 /// Cuts tool results, oldest first, until the conversation has half its size, and returns the number of cut results.
 /// Adds the complete ones to `kept`. Marks the rest with `nonce` unless that is empty. Copies only changed messages.
 int cut_oldest_results(std::vector<providers::message_ptr>& messages, kept_results& kept, std::string_view nonce);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::results

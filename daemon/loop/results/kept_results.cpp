@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::results {
 
-void kept_results::keep(std::string_view call_id, const raw_json& result) {
+void kept_results::keep(std::string_view call_id, const json::raw_json& result) {
   kept_.push_back({std::string(call_id), result});
   bytes_ += result.text().size();
   while (kept_.size() > max_kept || (bytes_ > max_bytes && kept_.size() > 1)) {
@@ -14,7 +14,7 @@ void kept_results::keep(std::string_view call_id, const raw_json& result) {
   }
 }
 
-const raw_json* kept_results::find(std::string_view call_id) const {
+const json::raw_json* kept_results::find(std::string_view call_id) const {
   const auto found = std::find_if(kept_.rbegin(), kept_.rend(), [&](const one& k) { return k.call_id == call_id; });
   return found == kept_.rend() ? nullptr : &found->result;
 }
@@ -25,4 +25,4 @@ std::vector<std::string_view> kept_results::ids() const {
   return ids;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::results

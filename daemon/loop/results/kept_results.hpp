@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::results {
 
 /// A bounded list that drops its oldest results first. Copies share the bytes of the results.
 class kept_results {
@@ -16,9 +16,9 @@ class kept_results {
   static constexpr std::size_t max_kept = 64;
   static constexpr std::size_t max_bytes = 32U << 20;  ///< bytes of all results; the latest is kept even if larger
 
-  void keep(std::string_view call_id, const raw_json& result);
+  void keep(std::string_view call_id, const json::raw_json& result);
   /// Returns the latest result of the call with this id, or null. Valid until the next keep().
-  const raw_json* find(std::string_view call_id) const;
+  const json::raw_json* find(std::string_view call_id) const;
   bool empty() const noexcept { return kept_.empty(); }
   /// Returns the ids of the calls, oldest first. The views are valid until the next keep().
   std::vector<std::string_view> ids() const;
@@ -26,10 +26,10 @@ class kept_results {
  private:
   struct one {
     std::string call_id;
-    raw_json result;
+    json::raw_json result;
   };
   std::deque<one> kept_;
   std::size_t bytes_ = 0;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::results

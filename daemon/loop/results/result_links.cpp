@@ -7,18 +7,18 @@
 
 #include <algorithm>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::results {
 namespace {
 
 constexpr std::size_t longest_link = 8192;  // bytes
 
 }  // namespace
 
-std::vector<std::string> links_in(const raw_json& result) {
+std::vector<std::string> links_in(const json::raw_json& result) {
   std::vector<std::string> links;
-  for_each_element(find_member(result, "content"), [&](const raw_json& part) {
-    if (find_member(part, "type").text() != "\"resource_link\"") return true;
-    auto uri = find_member(part, "uri").as_string().value_or("");
+  json::for_each_element(json::find_member(result, "content"), [&](const json::raw_json& part) {
+    if (json::find_member(part, "type").text() != "\"resource_link\"") return true;
+    auto uri = json::find_member(part, "uri").as_string().value_or("");
     if (!uri.empty() && uri.size() <= longest_link) links.push_back(std::move(uri));
     return links.size() < most_links;
   });
@@ -32,28 +32,28 @@ bool has_link(const kept_results& kept, std::string_view uri) {
   });
 }
 
-raw_json with_link_hint(const raw_json& shown) {
+json::raw_json with_link_hint(const json::raw_json& shown) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().key("content").begin_array();
-  for_each_element(find_member(shown, "content"), [&](const raw_json& part) {
+  json::for_each_element(json::find_member(shown, "content"), [&](const json::raw_json& part) {
     w.value(part);
     return true;
   });
-  w.token(json_object(
+  w.token(json::json_object(
       "type", "text", "text",
       formatted("[Call {} with {{\"uri\":…}} to read a resource that is linked here.]", read_result::name)));
-  w.end_array().set("isError", find_member(shown, "isError").is_true()).end_object();
+  w.end_array().set("isError", json::find_member(shown, "isError").is_true()).end_object();
   return w.json();
 }
 
-raw_json resource_as_result(const raw_json& read) {
+json::raw_json resource_as_result(const json::raw_json& read) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().key("content").begin_array();
-  for_each_element(find_member(read, "contents"), [&](const raw_json& one) {
-    const auto mime = find_member(one, "mimeType").as_string().value_or("");
-    const raw_json blob = find_member(one, "blob");
+  json::for_each_element(json::find_member(read, "contents"), [&](const json::raw_json& one) {
+    const auto mime = json::find_member(one, "mimeType").as_string().value_or("");
+    const json::raw_json blob = json::find_member(one, "blob");
     w.begin_object();
     if (blob && mime.starts_with("image/"))
       w.member("type", "image").member("data", blob).member("mimeType", mime);
@@ -66,4 +66,4 @@ raw_json resource_as_result(const raw_json& read) {
   return w.json();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::results

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::results {
 
 /// Returns `shown` between two marks with `nonce`. Removes the nonce and control, bidi and zero-width characters from
 /// the texts. Keeps only content and isError; structured content without any other content becomes text. Pure.
-raw_json marked_as_data(const raw_json& shown, std::string_view nonce);
+json::raw_json marked_as_data(const json::raw_json& shown, std::string_view nonce);
 
 /// Returns the text of a resource between two marks that name it and its server ("": not known), cleaned in the same
 /// way. Pure.
@@ -23,4 +23,4 @@ std::string marked_instructions(std::string_view instructions, std::string_view 
 /// Returns a system prompt without what marked_instructions() made: a caller may send a prompt back that has it. Pure.
 std::string without_marked_instructions(std::string_view system);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::results

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::results {
 namespace {
 
 using providers::message_ptr;
@@ -64,4 +64,4 @@ void order_results(std::vector<message_ptr>& messages) {
   }
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::results

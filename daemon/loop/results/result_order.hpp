@@ -5,10 +5,10 @@
 
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::results {
 
 /// Sorts the results that follow each assistant message into the order of its calls (L12). Results that belong to none
 /// of these calls come last. Replaces changed messages by copies.
 void order_results(std::vector<providers::message_ptr>& messages);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::results

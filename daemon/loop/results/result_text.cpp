@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::results {
 namespace {
 
 constexpr std::size_t longest_escape = 12;  // \ud83d\ude00
 
-bool is_type(const raw_json& part, std::string_view quoted_type) {
-  return find_member(part, "type").text() == quoted_type;
+bool is_type(const json::raw_json& part, std::string_view quoted_type) {
+  return json::find_member(part, "type").text() == quoted_type;
 }
 
 // Returns true if the backslash at `at` begins an escape. Else it is the second one of an escaped backslash.
@@ -46,18 +46,18 @@ std::size_t boundary_in(std::string_view text, std::size_t at, bool escaped) {
 
 }  // namespace
 
-raw_json text_of_part(const raw_json& part) {
-  raw_json text;
-  if (is_type(part, R"("text")")) text = find_member(part, "text");
-  if (is_type(part, R"("resource")")) text = find_member(find_member(part, "resource"), "text");
-  return text.type() == raw_json::kind::string ? text : raw_json();
+json::raw_json text_of_part(const json::raw_json& part) {
+  json::raw_json text;
+  if (is_type(part, R"("text")")) text = json::find_member(part, "text");
+  if (is_type(part, R"("resource")")) text = json::find_member(json::find_member(part, "resource"), "text");
+  return text.type() == json::raw_json::kind::string ? text : json::raw_json();
 }
 
-bool says_nothing(const raw_json& content) {
+bool says_nothing(const json::raw_json& content) {
   bool nothing = true;
-  for_each_element(content, [&](raw_json part) {
+  json::for_each_element(content, [&](json::raw_json part) {
     if (!is_type(part, R"("text")")) return nothing = false;
-    const auto text = find_member(part, "text");
+    const auto text = json::find_member(part, "text");
     if (text.text().size() <= 2) return true;
     // Unescapes only texts that begin with an escape or a space, which may be blank. All others say something.
     const char first = text.text()[1];
@@ -67,13 +67,13 @@ bool says_nothing(const raw_json& content) {
   return nothing;
 }
 
-result_text::result_text(const raw_json& result) : result_(result) {
-  const auto content = find_member(result_, "content");
+result_text::result_text(const json::raw_json& result) : result_(result) {
+  const auto content = json::find_member(result_, "content");
   if (says_nothing(content)) {
-    add(find_member(result_, "structuredContent").text(), false);
+    add(json::find_member(result_, "structuredContent").text(), false);
     return;
   }
-  for_each_element(content, [&](const raw_json& part) {
+  json::for_each_element(content, [&](const json::raw_json& part) {
     if (const auto text = text_of_part(part)) add(text.text().substr(1, text.text().size() - 2), true);
     return true;
   });
@@ -103,10 +103,10 @@ void result_text::append(std::string& json, std::size_t from, std::size_t to) co
     if (s.escaped) {
       json += part;
     } else {
-      const auto quoted_part = json_quoted(part);
+      const auto quoted_part = json::json_quoted(part);
       json.append(quoted_part, 1, quoted_part.size() - 2);
     }
   }
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::results

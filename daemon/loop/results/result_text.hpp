@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::results {
 
 /// Shares the bytes of the result, and is immutable after construction.
 class result_text {
  public:
   /// Takes the text parts and the texts of embedded resources, or, if the content says nothing, the structured content
   /// as JSON. Shares the bytes of `result`.
-  explicit result_text(const raw_json& result);
+  explicit result_text(const json::raw_json& result);
 
   std::size_t size() const noexcept { return size_; }
   /// Returns the greatest offset up to `at` that splits neither a character nor an escape.
@@ -32,16 +32,16 @@ class result_text {
   };
   void add(std::string_view text, bool escaped);
 
-  raw_json result_;
+  json::raw_json result_;
   std::vector<span> spans_;
   std::size_t size_ = 0;
 };
 
 /// Returns the text of one part of a result's content, as a JSON string: of a text part or of an embedded resource with
 /// text. Else absent.
-raw_json text_of_part(const raw_json& part);
+json::raw_json text_of_part(const json::raw_json& part);
 
 /// Returns true if the content has no parts, or only blank texts.
-bool says_nothing(const raw_json& content);
+bool says_nothing(const json::raw_json& content);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::results

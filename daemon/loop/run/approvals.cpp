@@ -11,23 +11,25 @@
 
 #include <algorithm>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 
-tool_facts approvals::facts_for(const mcp::catalog_entry& tool, const mcp::catalog& present) {
-  auto facts = facts_of(tool);
-  facts.of_a_server = !is_caller_tool(tool) && !read_result::is(tool);
+policy::tool_facts approvals::facts_for(const mcp::catalogs::catalog_entry& tool,
+                                        const mcp::catalogs::catalog& present) {
+  auto facts = policy::facts_of(tool);
+  facts.of_a_server = !tools::is_caller_tool(tool) && !results::read_result::is(tool);
   if (!facts.of_a_server) return facts;
   facts.then = of_.offer.known_then(tool);
   facts.withheld = present.find_withheld(tool.listed_name());
   const auto now = present.find(tool.listed_name());
-  facts.changed = !now || !same_tool(*now, tool);
+  facts.changed = !now || !guard::same_tool(*now, tool);
   return facts;
 }
 
-approvals::judged_call approvals::judge(const providers::tool_call_block& call, const mcp::catalog_entry& tool) {
+approvals::judged_call approvals::judge(const providers::tool_call_block& call,
+                                        const mcp::catalogs::catalog_entry& tool) {
   const auto& request = of_.request;
   const auto& limits = request.limits;
-  const calling_run who{
+  const policy::calling_run who{
       .rules = {.entries = of_.entries,
                 .profile = request.approve,
                 .then = request.tools.beside.get(),
@@ -37,15 +39,15 @@ approvals::judged_call approvals::judge(const providers::tool_call_block& call, 
       .reachable = reachable(),
       .ending = of_.core.ending(),
       .approved =
-          [&](const raw_json& arguments) {
-            const auto seal = seal_of(tool, arguments);
+          [&](const json::raw_json& arguments) {
+            const auto seal = guard::seal_of(tool, arguments);
             return of_.core.approved(call.id, seal.tool, seal.arguments);
           },
   };
   judged_call judged;
   judged.present = of_.tools.snapshot();
   judged.facts = facts_for(tool, *judged.present);
-  judged.says = decide(who, judged.facts, call.arguments);
+  judged.says = policy::decide(who, judged.facts, call.arguments);
   return judged;
 }
 
@@ -58,16 +60,16 @@ bool approvals::model_saw_output() {
   return saw_output_;
 }
 
-record::question approvals::question(const providers::tool_call_block& call, const mcp::catalog_entry& tool,
-                                     rule wanted_by) {
-  const auto why = words::wants_approval(wanted_by);
-  auto seal = seal_of(tool, call.arguments);
-  record::question q;
+stored::record::question approvals::question(const providers::tool_call_block& call,
+                                             const mcp::catalogs::catalog_entry& tool, policy::rule wanted_by) {
+  const auto why = loop::words::wants_approval(wanted_by);
+  auto seal = guard::seal_of(tool, call.arguments);
+  stored::record::question q;
   q.id = "q_" + hex(of_.random.next(), 16);
   q.kind = "approval";
   q.call_id = call.id;
   q.body = event_json::approval(tool, call.arguments,
-                                of_.core.approved_otherwise(call.id) ? words::asked_anew(why) : std::string(why));
+                                of_.core.approved_otherwise(call.id) ? loop::words::asked_anew(why) : std::string(why));
   q.tool_sha256 = std::move(seal.tool);
   q.arguments_sha256 = std::move(seal.arguments);
   q.expires_ms = of_.time.wall_ms() + of_.request.limits.question_timeout_ms;
@@ -79,7 +81,7 @@ milliseconds approvals::left_until(std::int64_t expires_ms) const {
       std::clamp<std::int64_t>(expires_ms - of_.time.wall_ms(), 0, of_.request.limits.question_timeout_ms));
 }
 
-void approvals::ask(const record::question& q) {
+void approvals::ask(const stored::record::question& q) {
   if (!of_.core.find_question(q.id)) return;
   const auto left =
       asked_before_.contains(q.id) ? left_until(q.expires_ms) : milliseconds(of_.request.limits.question_timeout_ms);
@@ -88,20 +90,20 @@ void approvals::ask(const record::question& q) {
   questions_.push_back({q.id, std::move(limit)});
 }
 
-std::optional<std::vector<run_record>> approvals::answer(const std::string& question, const raw_json& body,
-                                                         bool expired) {
+std::optional<std::vector<stored::run_record>> approvals::answer(const std::string& question,
+                                                                 const json::raw_json& body, bool expired) {
   const auto* open = of_.core.find_question(question);
   if (!open) return std::nullopt;
   std::vector<std::string> answered{question};
-  if (find_member(body, "approve").is_true() && find_member(body, "always").is_true())
+  if (json::find_member(body, "approve").is_true() && json::find_member(body, "always").is_true())
     for (auto& id : of_.core.covered_by(*open)) answered.push_back(std::move(id));
   // The server of a call hears that nobody has answered, so the run need not end for it.
   const bool unattended = expired && !open->during_call && !of_.feed.answers();
-  const auto said = expired && open->kind == "input" ? mcp::input_answer("cancel") : body;
-  std::vector<run_record> batch;
+  const auto said = expired && open->kind == "input" ? mcp::questions::input_answer("cancel") : body;
+  std::vector<stored::run_record> batch;
   for (auto& id : answered) {
     forget(id);
-    batch.emplace_back(record::answer{std::move(id), said, expired, unattended, false});
+    batch.emplace_back(stored::record::answer{std::move(id), said, expired, unattended, false});
   }
   return batch;
 }
@@ -110,14 +112,14 @@ void approvals::forget(std::string_view question) {
   std::erase_if(questions_, [&](const auto& q) { return q.id == question; });
 }
 
-std::vector<run_record> approvals::nobody_answers() {
-  std::vector<run_record> batch;
+std::vector<stored::run_record> approvals::nobody_answers() {
+  std::vector<stored::run_record> batch;
   if (reachable()) return batch;
   for (const auto* q : of_.core.questions())
-    batch.emplace_back(
-        record::answer{q->id, q->kind == "input" ? mcp::input_answer("decline") : raw_json(), true, false, true});
+    batch.emplace_back(stored::record::answer{
+        q->id, q->kind == "input" ? mcp::questions::input_answer("decline") : json::raw_json(), true, false, true});
   questions_.clear();
   return batch;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

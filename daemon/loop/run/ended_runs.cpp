@@ -3,9 +3,9 @@
 
 #include "daemon/loop/json/event_json.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 
-std::shared_ptr<run_feed> feed_of(const run_facts& ended, std::uint64_t numbers_above) {
+std::shared_ptr<run_feed> feed_of(const core::run_facts& ended, std::uint64_t numbers_above) {
   auto feed = std::make_shared<run_feed>(
       ended.started.run,
       run_feed::options{.keep = true, .numbers_above = numbers_above, .principal = ended.started.principal});
@@ -20,4 +20,4 @@ std::shared_ptr<run_feed> feed_of(const run_facts& ended, std::uint64_t numbers_
   return feed;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 
 /// Ended runs by name, the oldest first. Belongs to the runner.
 class ended_runs {
@@ -69,6 +69,6 @@ class ended_runs {
 
 /// Makes the feed of an ended run from its state. All numbers that callers have from before must be at most
 /// `numbers_above`, so every caller gets a snapshot, as after any restart.
-std::shared_ptr<run_feed> feed_of(const run_facts& ended, std::uint64_t numbers_above);
+std::shared_ptr<run_feed> feed_of(const core::run_facts& ended, std::uint64_t numbers_above);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 
 namespace asio = boost::asio;
 namespace {
@@ -37,7 +37,7 @@ void live_run::release_session() {
 // process does not wait for memory.
 asio::awaitable<result<void>> live_run::wait_to_begin() {
   if (!picked_up_ && around_.room.is_short()) {
-    announcements_.status(words::waits_for_room);
+    announcements_.status(loop::words::waits_for_room);
     if (auto room = co_await waits_.for_room(std::min(clock_.left(), longest_wait_for_room)); !room) co_return room;
   }
   const auto is_free = [this] {
@@ -46,7 +46,7 @@ asio::awaitable<result<void>> live_run::wait_to_begin() {
   };
   if (!is_free() && !co_await waits_.for_session(is_free)) {
     const auto before = before_.lock();
-    co_return fail(errc::unavailable, words::session_in_use(request_.session, before ? before->name() : ""));
+    co_return fail(errc::unavailable, loop::words::session_in_use(request_.session, before ? before->name() : ""));
   }
   co_return co_await inherit();
 }
@@ -54,15 +54,15 @@ asio::awaitable<result<void>> live_run::wait_to_begin() {
 // Loads the conversation and terms of the session, for a run that continues one.
 asio::awaitable<result<void>> live_run::inherit() {
   if (!goes_on_) co_return result<void>();
-  auto history = co_await history_of(around_.store, request_.session);
+  auto history = co_await store::history_of(around_.store, request_.session);
   if (!history) {
     // The error names the active run only to people, because the session may belong to another caller.
-    if (history.error().code == errc::unavailable && !is_person(request_.principal))
-      co_return fail(errc::unavailable, words::session_in_use(request_.session));
+    if (history.error().code == errc::unavailable && !stored::is_person(request_.principal))
+      co_return fail(errc::unavailable, loop::words::session_in_use(request_.session));
     co_return std::unexpected(std::move(history.error()));
   }
-  if (!may_have(request_.principal, history->principal))
-    co_return fail(errc::not_found, "this caller has no session " + json_quoted(request_.session));
+  if (!stored::may_have(request_.principal, history->principal))
+    co_return fail(errc::not_found, "this caller has no session " + json::json_quoted(request_.session));
   before_this_.history = std::move(*history);
   offer_.restore(before_this_.history.tools);
   kept_.session = true;
@@ -101,7 +101,7 @@ result<void> live_run::begin_beside() {
     return fail(errc::invalid_argument,
                 "params.keep: no question waits for an answer there; ask one with \"input\" or \"messages\"");
   std::string size;
-  json_writer measured(size);
+  json::json_writer measured(size);
   for (std::size_t i = 0; i < keep && size.size() <= most_kept_bytes; ++i)
     providers::append_message(measured, *before[i]);
   if (size.size() > most_kept_bytes)
@@ -129,24 +129,24 @@ result<void> live_run::inherit_terms() {
 
 // Applies the records; resume() then yields the commands to continue with. The time between the two processes does not
 // count. Callers that attach from here on find the run as it was left, even before its tools are available.
-void live_run::pick_up(unfinished_run left) {
+void live_run::pick_up(store::unfinished_run left) {
   picked_up_ = true;
   records_.open(std::move(left.journal));
   std::int64_t before_ms = 0, parked_until_ms = 0;
   for (const auto& r : left.records) {
     core_.apply(r);
-    if (const auto* round = std::get_if<record::round_started>(&r)) before_ms = round->elapsed_ms;
-    if (const auto* used = std::get_if<record::time_used>(&r)) before_ms = used->elapsed_ms;
-    if (const auto* parked = std::get_if<record::parked>(&r)) {
+    if (const auto* round = std::get_if<stored::record::round_started>(&r)) before_ms = round->elapsed_ms;
+    if (const auto* used = std::get_if<stored::record::time_used>(&r)) before_ms = used->elapsed_ms;
+    if (const auto* parked = std::get_if<stored::record::parked>(&r)) {
       parked_until_ms = parked->expires_ms;
       before_ms = std::max(before_ms, parked->elapsed_ms);
     }
   }
-  const auto& started = std::get<record::run_started>(left.records.front());
+  const auto& started = std::get<stored::record::run_started>(left.records.front());
   offer_.restore(started.inherited_tools);
-  offer_.restore(meant_tools(left.records));
-  call_ids_ = ids_of(started.inherited);
-  call_ids_.merge(ids_of(started.messages));
+  offer_.restore(core::meant_tools(left.records));
+  call_ids_ = core::ids_of(started.inherited);
+  call_ids_.merge(core::ids_of(started.messages));
   clock_.used_before(milliseconds(before_ms));
   note_kept();
   keep_to_limits();
@@ -161,10 +161,10 @@ void live_run::pick_up(unfinished_run left) {
 // Sets the stricter of the recorded limits and those that the request would get now. Recorded ones may be stricter
 // because an earlier process has lowered them.
 void live_run::keep_to_limits() {
-  auto limits = stricter(core_.facts().limits, request_.limits);
+  auto limits = core::stricter(core_.facts().limits, request_.limits);
   if (limits != core_.facts().limits) {
     records lowered;
-    lowered.emplace_back(record::limits_lowered{limits});
+    lowered.emplace_back(stored::record::limits_lowered{limits});
     fold(std::move(lowered));
   }
   limits.status = request_.limits.status;  // resume() changes it if the model of status lines is gone
@@ -174,7 +174,7 @@ void live_run::keep_to_limits() {
 // Repeats the round and the open questions for readers. If the wall clock was set back meanwhile, the questions get no
 // more than questionTimeoutMs.
 void live_run::tell_again() {
-  std::vector<record::question> open;
+  std::vector<stored::record::question> open;
   for (const auto* q : core_.questions()) {
     open.push_back(*q);
     open.back().expires_ms = around_.time.wall_ms() + approvals_.left_until(q->expires_ms).count();
@@ -193,10 +193,10 @@ bool live_run::misses_tools() {
 // chose its tools, it hears only of servers that may have some of these.
 void live_run::tell_of_logins() {
   for (const auto& server : around_.tools.waiting_for_login())
-    if (may_choose(request_.tools, server.name)) announcements_.status(server.sentence);
+    if (tools::may_choose(request_.tools, server.name)) announcements_.status(server.sentence);
 }
 
-record::run_started live_run::opening() {
+stored::record::run_started live_run::opening() {
   take_offer();
   auto made =
       opening_of(request_, std::exchange(before_this_, {}), {model_.model(), offer_, around_.tools, around_.random});
@@ -215,9 +215,9 @@ asio::awaitable<result<run_preview>> live_run::preview() {
   p.id = model_.model().id();
   p.api = model_.model().api();
   p.profile = first.profile;
-  for (const auto& m : conversation_of(first)) {
+  for (const auto& m : stored::conversation_of(first)) {
     std::string json;
-    json_writer w(json);
+    json::json_writer w(json);
     providers::append_message(w, *m);
     ++p.messages;
     p.message_bytes += json.size();
@@ -236,4 +236,4 @@ void live_run::take_offer() {
               !core_.facts().kept.empty());
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 namespace {
 
 std::unexpected<error> no_question(const std::string& id) {
   return fail(errc::not_found,
-              "no question " + json_quoted(id) + " is open in this run; it was answered or has expired");
+              "no question " + json::json_quoted(id) + " is open in this run; it was answered or has expired");
 }
 
 }  // namespace
@@ -48,12 +48,12 @@ void live_run::answer_late_requests() {
 // Returns the answer to a stop request that came when the run was over: an error if another process may continue the
 // run, if the run never started, or if its end could not be written.
 result<void> live_run::what_became_of_a_stop() const {
-  if (left_) return fail(errc::unavailable, words::goes_on_later(name()));
-  if (records_.taken_over()) return fail(errc::unavailable, words::goes_on_elsewhere(name()));
+  if (left_) return fail(errc::unavailable, loop::words::goes_on_later(name()));
+  if (records_.taken_over()) return fail(errc::unavailable, loop::words::goes_on_elsewhere(name()));
   const auto& start = records_.recorded();
   if (!was_recorded())
     return fail(start ? start->error().code : errc::internal,
-                "the run " + json_quoted(name()) + " was not started, so there is nothing to cancel" +
+                "the run " + json::json_quoted(name()) + " was not started, so there is nothing to cancel" +
                     (start ? ": " + start->error().message : std::string()));
   if (records_.broken()) return fail(errc::io, "the cancellation of the run could not be stored: " + records_.fault());
   return {};
@@ -66,27 +66,29 @@ void live_run::hand_over(std::int64_t expires_ms) {
   parked_limit_ = around_.time.make_timer();
   parked_limit_->arm(around_.time.now() + left, [weak = weak_from_this()] {
     if (auto self = weak.lock())
-      self->stop(stop_reason::caller_tools, "the caller did not send the results of its own tools within " +
-                                                words::span_of(self->request_.limits.question_timeout_ms));
+      self->stop(stored::stop_reason::caller_tools,
+                 "the caller did not send the results of its own tools within " +
+                     loop::words::span_of(self->request_.limits.question_timeout_ms));
   });
   feed_->done(event_json::run_result(core_.facts()));
   if (stopping_) feed_->reopen();  // as in stop()
 }
 
-result<void> live_run::take_results(std::vector<record::caller_result> results) {
+result<void> live_run::take_results(std::vector<stored::record::caller_result> results) {
   const auto waiting = core_.handed();
   if (!core_.facts().parked || waiting.empty() || results_taken_)
     return fail(errc::invalid_argument,
-                "run " + json_quoted(name()) + " does not wait for results of its caller's tools");
+                "run " + json::json_quoted(name()) + " does not wait for results of its caller's tools");
   for (const auto& id : waiting)
-    if (std::ranges::count(results, id, &record::caller_result::call_id) != 1)
+    if (std::ranges::count(results, id, &stored::record::caller_result::call_id) != 1)
       return fail(
           errc::invalid_argument,
-          "run " + json_quoted(name()) + " needs exactly one result for call " + json_quoted(id) + "; send " +
+          "run " + json::json_quoted(name()) + " needs exactly one result for call " + json::json_quoted(id) +
+              "; send " +
               (waiting.size() == 1 ? "it"
                                    : "the results of all " + std::to_string(waiting.size()) + " calls together"));
   if (results.size() != waiting.size())
-    return fail(errc::invalid_argument, "run " + json_quoted(name()) + " waits for " +
+    return fail(errc::invalid_argument, "run " + json::json_quoted(name()) + " waits for " +
                                             counted(waiting.size(), "result") + ", and " +
                                             std::to_string(results.size()) + " were sent");
   results_taken_ = true;
@@ -99,11 +101,11 @@ void live_run::deliver() {
   if (const auto& why = records_.refusal())
     feed_->refuse(*why);
   else if (left_ && !feed_->over())
-    feed_->refuse({errc::unavailable, words::goes_on_later(name())});
+    feed_->refuse({errc::unavailable, loop::words::goes_on_later(name())});
   else if (left_)
     return;
   else if (records_.taken_over() && !feed_->over())
-    feed_->refuse({errc::unavailable, words::goes_on_elsewhere(name())});
+    feed_->refuse({errc::unavailable, loop::words::goes_on_elsewhere(name())});
   else if (records_.taken_over())
     return;
   else if (feed_->wanted())
@@ -112,7 +114,7 @@ void live_run::deliver() {
 
 void live_run::deliver_failure(std::string_view what) {
   if (core_.facts().started.run.empty()) {
-    record::run_started bare;
+    stored::record::run_started bare;
     bare.run = name();
     core_.apply(bare);
   }
@@ -121,4 +123,4 @@ void live_run::deliver_failure(std::string_view what) {
   deliver();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

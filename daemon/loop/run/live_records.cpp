@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 
 namespace asio = boost::asio;
 
@@ -20,11 +20,11 @@ void live_run::fold(records batch) {
   }
 }
 
-void live_run::apply(const run_record& r, bool written) {
-  if (std::holds_alternative<record::cancel>(r)) todo_.clear();
+void live_run::apply(const stored::run_record& r, bool written) {
+  if (std::holds_alternative<stored::record::cancel>(r)) todo_.clear();
   core_.apply(r);
   for (const auto& c : core_.commands()) todo_.push_back(c);
-  if (std::holds_alternative<record::round_started>(r)) ++around_.counters.rounds;
+  if (std::holds_alternative<stored::record::round_started>(r)) ++around_.counters.rounds;
   if (written)
     announcements_.tell(r);
   else
@@ -45,7 +45,7 @@ asio::awaitable<bool> live_run::keep(bool synced) {
   const auto written = co_await append(synced);
   if (written) co_return true;
   if (!records_.refusal())
-    apply(record::cancel{stop_reason::store_error, records_.fault()});
+    apply(stored::record::cancel{stored::stop_reason::store_error, records_.fault()});
   else
     todo_.clear();
   co_return false;
@@ -56,10 +56,10 @@ void live_run::tell_held() {
   if (!records_.recorded()) records_.tell_recorded();
 }
 
-asio::awaitable<void> live_run::write_end(record::run_ended end) {
+asio::awaitable<void> live_run::write_end(stored::record::run_ended end) {
   if (!records_.broken()) {
     records_.add(end);
-    if (!co_await append(true)) end = {stop_reason::store_error, words::unable(records_.fault())};
+    if (!co_await append(true)) end = {stored::stop_reason::store_error, loop::words::unable(records_.fault())};
     tell_held();
   }
   apply(end);
@@ -83,4 +83,4 @@ asio::awaitable<bool> live_run::append(bool synced) {
   co_return false;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

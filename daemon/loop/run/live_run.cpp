@@ -8,7 +8,7 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 
 namespace asio = boost::asio;
 
@@ -16,7 +16,7 @@ result<run_models> models_of(const run_request& r) {
   const auto& find = r.configured->models;
   auto model = find(r.model);
   if (!model) return std::unexpected(std::move(model.error()));
-  if (r.limits.status != status_mode::model) return run_models{std::move(*model), nullptr};
+  if (r.limits.status != stored::status_mode::model) return run_models{std::move(*model), nullptr};
   auto quick = r.limits.status_model.empty() ? model : find(r.limits.status_model);
   if (!quick) return fail(quick.error().code, "statusModel: " + quick.error().message);
   return run_models{std::move(*model), std::move(*quick)};
@@ -38,7 +38,7 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
                 .resumes = request_.detach && around.resume_detached && around.store.keeps_sessions(),
                 .time_left = [this] { return clock_.left(); },
                 .on_outage = [this] { announcements_.outage(); }}),
-      offer_(around.offers, around.tools, request_.tools, caller_entries(request_.client_tools)),
+      offer_(around.offers, around.tools, request_.tools, tools::caller_entries(request_.client_tools)),
       // `this` is safe here: the clock's timers are destroyed with the clock, and that with the run.
       clock_(around.time, request_.limits,
              {.limit_reached = [this] { out_of_time(); }, .note_due = [this] { inbox_.push(time_due{}); }}),
@@ -47,7 +47,8 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
       questions_({core_, request_, *feed_, request_.configured->servers.configured(), around.time, around.random,
                   around.executor, around.answers}),
       calls_({core_, offer_, clock_, around.tools, around.time, around.random, questions_,
-              mcp::call_scope::of_run("run " + request_.run, std::move(request_.caller_scope), request_.principal),
+              mcp::clients::call_scope::of_run("run " + request_.run, std::move(request_.caller_scope),
+                                               request_.principal),
               request_.links}),
       approvals_({core_, request_, *feed_, offer_, request_.configured->servers.configured(), around.tools, around.time,
                   around.random},
@@ -62,7 +63,7 @@ void live_run::use(run_models models) {
                               [this](status_writer::line line) { inbox_.push(std::move(line)); });
 }
 
-void live_run::stop(stop_reason why, std::string text, std::function<void(result<void>)> done) {
+void live_run::stop(stored::stop_reason why, std::string text, std::function<void(result<void>)> done) {
   stopping_ = true;
   if (feed_->over()) feed_->reopen();  // the run is parked: later readers wait for its end
   waits_.interrupt();
@@ -70,8 +71,8 @@ void live_run::stop(stop_reason why, std::string text, std::function<void(result
 }
 
 void live_run::out_of_time() {
-  stop(stop_reason::timeout,
-       "the time limit of " + words::span_of(request_.limits.timeout_ms) + " for the run was reached");
+  stop(stored::stop_reason::timeout,
+       "the time limit of " + loop::words::span_of(request_.limits.timeout_ms) + " for the run was reached");
 }
 
 // Plans the next record of the used time, for runs that the next process may continue. A crash loses only the time used
@@ -141,23 +142,23 @@ asio::awaitable<void> live_run::carry_out_all() {
     auto next = std::move(todo_.front());
     todo_.pop_front();
     records batch;
-    if (auto* begin = std::get_if<command::begin_round>(&next)) {
+    if (auto* begin = std::get_if<core::command::begin_round>(&next)) {
       take_offer();
-      batch.emplace_back(record::round_started{begin->depth, model_.model().name(), begin->with_tools,
-                                               clock_.elapsed_ms(), begin->shortened});
-    } else if (const auto* calls = std::get_if<command::intend_calls>(&next)) {
+      batch.emplace_back(stored::record::round_started{begin->depth, model_.model().name(), begin->with_tools,
+                                                       clock_.elapsed_ms(), begin->shortened});
+    } else if (const auto* calls = std::get_if<core::command::intend_calls>(&next)) {
       intend(*calls);
       continue;
-    } else if (auto* shut = std::get_if<command::close_call>(&next)) {
+    } else if (auto* shut = std::get_if<core::command::close_call>(&next)) {
       batch = close(std::move(*shut));
-    } else if (auto* mine = std::get_if<command::park>(&next)) {
-      batch.emplace_back(record::parked{std::move(mine->call_ids),
-                                        around_.time.wall_ms() + request_.limits.question_timeout_ms,
-                                        clock_.elapsed_ms()});
+    } else if (auto* mine = std::get_if<core::command::park>(&next)) {
+      batch.emplace_back(stored::record::parked{std::move(mine->call_ids),
+                                                around_.time.wall_ms() + request_.limits.question_timeout_ms,
+                                                clock_.elapsed_ms()});
       fold(std::move(batch));
       co_await commit(true);
       continue;
-    } else if (auto* end = std::get_if<command::end>(&next)) {
+    } else if (auto* end = std::get_if<core::command::end>(&next)) {
       co_await write_end({end->reason, std::move(end->text)});
       continue;
     }
@@ -171,9 +172,9 @@ asio::awaitable<void> live_run::carry_out_all() {
 
 // Carries out a command with effects outside this process, after writing the records that led to it. Sends the events
 // of these records after the model or the server was given its work, so that this does not wait for them.
-asio::awaitable<void> live_run::carry_out(const run_command& next) {
-  const auto* model = std::get_if<command::call_model>(&next);
-  const auto* run = std::get_if<command::run_call>(&next);
+asio::awaitable<void> live_run::carry_out(const core::run_command& next) {
+  const auto* model = std::get_if<core::command::call_model>(&next);
+  const auto* run = std::get_if<core::command::run_call>(&next);
   if (model || run) {
     if (model) prepare_meanwhile(*model);
     const bool kept = co_await keep();
@@ -187,13 +188,13 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
     co_return;
   }
   if (!co_await commit()) co_return;
-  if (auto* question = std::get_if<command::ask>(&next))
+  if (auto* question = std::get_if<core::command::ask>(&next))
     approvals_.ask(question->question);
-  else if (const auto* answer = std::get_if<command::pass_answer>(&next))
+  else if (const auto* answer = std::get_if<core::command::pass_answer>(&next))
     questions_.pass(answer->question, answer->answer);
-  else if (std::holds_alternative<command::hand_over>(next))
+  else if (std::holds_alternative<core::command::hand_over>(next))
     hand_over();
-  else if (std::holds_alternative<command::cancel_open>(next))
+  else if (std::holds_alternative<core::command::cancel_open>(next))
     cancel_open();
 }
 
@@ -223,43 +224,44 @@ live_run::reaction live_run::on_item(item& i) {
   if (auto* reply = std::get_if<providers::model_reply>(&i)) {
     if (!model_.is_open()) return r;  // the call was cancelled just after its reply had come
     model_.answered();
-    batch.emplace_back(
-        offer_.with_tools({with_unique_ids(std::move(reply->message), call_ids_, core_.facts().calls, around_.random),
-                           reply->reason,
-                           std::move(reply->raw_reason),
-                           reply->usage,
-                           model_.ms(),
-                           {},
-                           {}}));
+    batch.emplace_back(offer_.with_tools(
+        {core::with_unique_ids(std::move(reply->message), call_ids_, core_.facts().calls, around_.random),
+         reply->reason,
+         std::move(reply->raw_reason),
+         reply->usage,
+         model_.ms(),
+         {},
+         {}}));
   } else if (auto* broken = std::get_if<providers::model_error>(&i)) {
     if (!model_.is_open()) return r;
     model_.failed();
-    batch.emplace_back(record::model_failed{std::move(*broken), model_.ms()});
+    batch.emplace_back(stored::record::model_failed{std::move(*broken), model_.ms()});
   } else if (auto* done = std::get_if<call_done>(&i)) {
     auto settled = calls_.settle(done->id, done->outcome);
     if (!settled) return r;
     batch.emplace_back(std::move(*settled));
     // The status line is no longer needed, but the tokens of its request count.
     if (const auto used = announcements_.drop_line(done->id); used.input > 0)
-      batch.emplace_back(record::status_line{std::move(done->id), {}, used});
+      batch.emplace_back(stored::record::status_line{std::move(done->id), {}, used});
   } else if (auto* line = std::get_if<status_writer::line>(&i)) {
     announcements_.drop_line(line->call);
     if (line->usage)
-      batch.emplace_back(record::status_line{std::move(line->call), std::move(line->text), *line->usage, line->ms});
+      batch.emplace_back(
+          stored::record::status_line{std::move(line->call), std::move(line->text), *line->usage, line->ms});
     else
       announcements_.name_tool(line->call);
   } else if (auto* due = std::get_if<retry_due>(&i)) {
     if (auto next = calls_.next_attempt(due->id)) batch.push_back(std::move(*next));
   } else if (auto* asked = std::get_if<stop_asked>(&i)) {
-    batch.emplace_back(record::cancel{asked->why, std::move(asked->text), spent(), model_.text_so_far()});
+    batch.emplace_back(stored::record::cancel{asked->why, std::move(asked->text), spent(), model_.text_so_far()});
     r.then = std::move(asked->done);
     r.what = "the cancellation";
   } else if (std::holds_alternative<shutdown_asked>(i)) {
-    batch.emplace_back(
-        record::cancel{stop_reason::interrupted, "the daemon is stopping", spent(), model_.text_so_far()});
+    batch.emplace_back(stored::record::cancel{stored::stop_reason::interrupted, "the daemon is stopping", spent(),
+                                              model_.text_so_far()});
   } else if (std::holds_alternative<time_due>(i)) {
     plan_note();
-    if (const auto used = clock_.take_note()) batch.emplace_back(record::time_used{*used});
+    if (const auto used = clock_.take_note()) batch.emplace_back(stored::record::time_used{*used});
   } else if (auto* answer = std::get_if<answer_given>(&i)) {
     return on_answer(*answer);
   } else if (auto* of_server = std::get_if<server_questions::asked>(&i)) {
@@ -285,7 +287,7 @@ live_run::reaction live_run::on_item(item& i) {
   return r;
 }
 
-void live_run::prepare_meanwhile(const command::call_model& c) {
+void live_run::prepare_meanwhile(const core::command::call_model& c) {
   model_.plan(c);
   if (around_.store.keeps_sessions() && !records_.all_written())
     asio::post(around_.executor, [weak = weak_from_this()] {
@@ -293,4 +295,4 @@ void live_run::prepare_meanwhile(const command::call_model& c) {
     });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

@@ -39,7 +39,7 @@
 #include <variant>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 
 /// Models of a run: `main` answers, `status` writes status lines or is null.
 struct run_models {
@@ -53,15 +53,15 @@ struct run_surroundings {
   boost::asio::any_io_executor executor;
   time_source& time;
   random_source& random;
-  tool_source& tools;
-  journal& store;
-  room_queue room;
-  round_tools offers;
+  tools::tool_source& tools;
+  store::journal& store;
+  limits::room_queue room;
+  tools::round_tools offers;
   loop_counters counters;
-  argument_checks arguments;
-  own_answers* answers = nullptr;  // runner::options::answers
-  bool resume_detached = true;     // runner::options::resume_detached
-  bool may_watch = false;          // few enough runs are active that each may poll during a short wait (awake_runs)
+  tools::argument_checks arguments;
+  answers::own_answers* answers = nullptr;  // runner::options::answers
+  bool resume_detached = true;              // runner::options::resume_detached
+  bool may_watch = false;  // few enough runs are active that each may poll during a short wait (awake_runs)
 };
 
 /// An active run, owned by its coroutine in the runner's scope. All functions are called on the executor's thread.
@@ -76,9 +76,9 @@ class live_run final : public providers::model_events,
 
   const std::string& name() const noexcept { return request_.run; }
   const std::string& session() const noexcept { return request_.session; }
-  const run_facts& facts() const noexcept { return core_.facts(); }
+  const core::run_facts& facts() const noexcept { return core_.facts(); }
   /// Continues a run of an earlier process from its records instead of beginning one. To be called before live().
-  void pick_up(unfinished_run left);
+  void pick_up(store::unfinished_run left);
   /// Carries out the run, from the waits at its beginning to its last record. To be called once.
   boost::asio::awaitable<void> live();
   /// Prepares the run as live() does, up to its first record, and gives facts about that instead of writing it. To be
@@ -96,7 +96,7 @@ class live_run final : public providers::model_events,
   bool is_over() const noexcept { return over_; }
   /// Asks the run to end with this reason: its open calls are cancelled and closed first. `done`, if set, is called
   /// when the cancel is in the journal or the run is over.
-  void stop(stop_reason why, std::string text, std::function<void(result<void>)> done = {});
+  void stop(stored::stop_reason why, std::string text, std::function<void(result<void>)> done = {});
   /// Stops the run because the daemon stops: leaves it to the next process if possible, else ends it as `interrupted`.
   void shut_down() {
     waits_.interrupt();
@@ -109,10 +109,10 @@ class live_run final : public providers::model_events,
   /// Returns true if the run is parked and the caller has not sent the results of its own tools yet.
   bool waits_for_its_caller() const noexcept { return core_.facts().parked && !results_taken_; }
   /// Hands over the journal of a run that was left for the next process, else null. To be called after live().
-  std::unique_ptr<run_journal> take_left() { return left_ ? records_.take_journal() : nullptr; }
+  std::unique_ptr<store::run_journal> take_left() { return left_ ? records_.take_journal() : nullptr; }
   struct answer_given {
     std::string question;
-    raw_json body;
+    json::raw_json body;
     bool expired = false;
     std::function<void(result<void>)> done;  ///< called when the answer is stored, or with the reason why not
   };
@@ -125,7 +125,7 @@ class live_run final : public providers::model_events,
   void answer_late_requests();
   /// Takes the results of all calls that were handed to the caller, reopens the feed and continues the run.
   /// errc::invalid_argument: the run does not wait for exactly these results.
-  result<void> take_results(std::vector<record::caller_result> results);
+  result<void> take_results(std::vector<stored::record::caller_result> results);
   /// Returns the feed of the run's events; never null.
   const std::shared_ptr<run_feed>& feed() const noexcept { return feed_; }
   std::uint64_t likeness() const noexcept { return request_.likeness; }
@@ -148,10 +148,10 @@ class live_run final : public providers::model_events,
   // Items of the inbox.
   struct call_done {
     std::string id;
-    mcp::call_outcome outcome;
+    mcp::rpc::call_outcome outcome;
   };
   struct stop_asked {
-    stop_reason why;
+    stored::stop_reason why;
     std::string text;
     std::function<void(result<void>)> done;  // called when the cancel is written; or empty
   };
@@ -164,12 +164,12 @@ class live_run final : public providers::model_events,
     std::string id;
   };
   struct results_given {
-    std::vector<record::caller_result> results;
+    std::vector<stored::record::caller_result> results;
   };
   using item = std::variant<providers::model_reply, providers::model_error, call_done, stop_asked, answer_given,
                             results_given, retry_due, status_writer::line, shutdown_asked, time_due, no_answerer,
                             server_questions::asked, server_questions::gone>;
-  using records = std::vector<run_record>;
+  using records = std::vector<stored::run_record>;
   // Consequence of an item: records to apply, and how to go on after that.
   struct reaction {
     records batch;
@@ -188,17 +188,17 @@ class live_run final : public providers::model_events,
   bool misses_tools();
   void keep_to_limits();
   void tell_again();
-  record::run_started opening();
+  stored::record::run_started opening();
   void take_offer();
 
   // Going on (live_run.cpp).
   boost::asio::awaitable<void> carry_out_all();
-  boost::asio::awaitable<void> carry_out(const run_command& next);
+  boost::asio::awaitable<void> carry_out(const core::run_command& next);
   boost::asio::awaitable<void> react(item i);
   reaction on_item(item& i);
   // Plans a model call, and has its request prepared while records are being written. If there are none to write,
   // model_calls::begin() prepares it.
-  void prepare_meanwhile(const command::call_model& c);
+  void prepare_meanwhile(const core::command::call_model& c);
   providers::usage spent() const;
   void out_of_time();
   void plan_note();
@@ -207,7 +207,7 @@ class live_run final : public providers::model_events,
   // Records (live_records.cpp).
   void fold(records batch);
   // Applies a record. `written`: its events are sent at once; otherwise they are held back until it is written.
-  void apply(const run_record& r, bool written = true);
+  void apply(const stored::run_record& r, bool written = true);
   // Writes the applied records and sends their events. Returns false if they could not be written: then the run goes to
   // its end, and earlier commands are void.
   boost::asio::awaitable<bool> commit(bool synced = false);
@@ -216,18 +216,18 @@ class live_run final : public providers::model_events,
   void tell_held();
   boost::asio::awaitable<bool> append(bool synced);
   void note_kept();
-  boost::asio::awaitable<void> write_end(record::run_ended end);
+  boost::asio::awaitable<void> write_end(stored::record::run_ended end);
 
   // Calls (live_calls.cpp).
-  void intend(const command::intend_calls& c);
-  run_record intent_or_refusal(const std::string& id);
-  records close(command::close_call first);
-  void run_call(const command::run_call& c);
+  void intend(const core::command::intend_calls& c);
+  stored::run_record intent_or_refusal(const std::string& id);
+  records close(core::command::close_call first);
+  void run_call(const core::command::run_call& c);
   void cancel_open();
-  void on_outcome(std::string call, mcp::call_outcome outcome) override;
+  void on_outcome(std::string call, mcp::rpc::call_outcome outcome) override;
   void on_retry_due(std::string call) override;
-  void on_progress(const std::string& call, const raw_json& params) override;
-  void on_log(const std::string& call, const raw_json& params) override;
+  void on_progress(const std::string& call, const json::raw_json& params) override;
+  void on_log(const std::string& call, const json::raw_json& params) override;
   void on_server_question(server_questions::asked a) override { inbox_.push(std::move(a)); }
   void on_question_gone(server_questions::gone g) override { inbox_.push(std::move(g)); }
 
@@ -248,18 +248,18 @@ class live_run final : public providers::model_events,
   bool picked_up_ = false;                    // an earlier process began the run
   session_before before_this_;                // until the first record has it
   std::unordered_set<std::string> call_ids_;  // of all calls in the conversation before the run's first reply
-  run_core core_;
-  std::deque<run_command> todo_;
-  inbox<item> inbox_;
-  first_waits waits_;
-  short_wait model_wait_, tools_wait_;
+  core::run_core core_;
+  std::deque<core::run_command> todo_;
+  async::inbox<item> inbox_;
+  waits::first_waits waits_;
+  async::short_wait model_wait_, tools_wait_;
   event_json::kept_part kept_;  // part of the run that the journal has since the last append
   bool results_taken_ = false;  // the results of the parked calls have come
   std::unique_ptr<timer> parked_limit_;
   // Parts of the run. Each uses some of those above it, so it must be destroyed before them.
   record_writer records_;
-  tool_offer offer_;
-  run_clock clock_;
+  tools::tool_offer offer_;
+  limits::run_clock clock_;
   announcements announcements_;
   model_calls model_;
   server_questions questions_;
@@ -267,4 +267,4 @@ class live_run final : public providers::model_events,
   approvals approvals_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

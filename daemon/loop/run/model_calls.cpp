@@ -5,10 +5,10 @@
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 
 // Sets the tool mode of a call: none, automatic, or the one that the request wants for the first round.
-void model_calls::choose_tools(providers::model_request& ask, const command::call_model& c) const {
+void model_calls::choose_tools(providers::model_request& ask, const core::command::call_model& c) const {
   using providers::tool_mode;
   if (!c.with_tools) {
     ask.tool_mode = tool_mode::none;
@@ -19,7 +19,7 @@ void model_calls::choose_tools(providers::model_request& ask, const command::cal
   if (of_.request.first_round == tool_mode::required && !wanted.empty()) {
     ask.required_tool = of_.offer.now()->shown_as(wanted);
     if (ask.required_tool.empty())
-      return log::warn("run " + of_.request.run + ": the tool " + json_quoted(wanted) +
+      return log::warn("run " + of_.request.run + ": the tool " + json::json_quoted(wanted) +
                        " required in the first round is not offered to the model; no tool call is required");
   }
   ask.tool_mode = of_.request.first_round;
@@ -37,7 +37,7 @@ void model_calls::prepare() {
   if (!of_.offer.now()->set->tools.empty()) {
     ask.tools = of_.offer.now()->set;
     choose_tools(ask, c);
-    ask.note = words::round_prompt(of_.facts.limits, of_.facts.rounds, c.depth, c.with_tools);
+    ask.note = loop::words::round_prompt(of_.facts.limits, of_.facts.rounds, c.depth, c.with_tools);
   }
   open_ = model_->prepare(std::move(ask), events_);
 }
@@ -53,4 +53,4 @@ void model_calls::cancel() {
   open_.reset();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

@@ -15,17 +15,17 @@
 #include <string>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 
 /// Belongs to one run. use() must be called before the first call.
 class model_calls {
  public:
   /// Data that the requests are built from. All of it must outlive this object.
   struct subject {
-    const run_facts& facts;
+    const core::run_facts& facts;
     const run_request& request;
-    const tool_offer& offer;
-    const run_clock& clock;
+    const tools::tool_offer& offer;
+    const limits::run_clock& clock;
     const run_feed& feed;
     time_source& time;
   };
@@ -38,7 +38,7 @@ class model_calls {
   const providers::model& model() const noexcept { return *model_; }
 
   /// Plans the next call.
-  void plan(const command::call_model& c) { planned_ = c; }
+  void plan(const core::command::call_model& c) { planned_ = c; }
   /// Builds the request of the planned call, if there is one. May be called while the records of its round are written.
   void prepare();
   /// Sends the planned request, prepared or not.
@@ -64,14 +64,14 @@ class model_calls {
   std::string text_so_far() const { return open_ ? of_.feed.round_text() : std::string(); }
 
  private:
-  void choose_tools(providers::model_request& ask, const command::call_model& c) const;
+  void choose_tools(providers::model_request& ask, const core::command::call_model& c) const;
 
   subject of_;
   providers::model_events& events_;
   std::shared_ptr<providers::model> model_;
-  std::optional<command::call_model> planned_;
+  std::optional<core::command::call_model> planned_;
   std::unique_ptr<providers::model_call> open_, spent_;
   time_point began_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

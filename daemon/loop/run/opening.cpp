@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 namespace {
 
 constexpr std::size_t longest_instructions = (8 << 10) - 384;  // bytes, without the marks
@@ -23,19 +23,19 @@ void add_paragraph(std::string& text, std::string_view more) {
 
 // Adds the advice on tool use, `ours` unless the limits have another text. `ours` is "" if no tool is offered. Adds it
 // only once, because the caller may send a system prompt back that has it already.
-void add_guidance(std::string& system, const run_limits& l, const std::string& ours) {
+void add_guidance(std::string& system, const stored::run_limits& l, const std::string& ours) {
   if (!l.guidance.on || l.max_rounds == 0 || ours.empty()) return;
   const auto& advice = l.guidance.text.empty() ? ours : l.guidance.text;
-  if (l.guidance.text.empty() ? !words::has_guidance(system) : system.find(advice) == std::string::npos)
+  if (l.guidance.text.empty() ? !loop::words::has_guidance(system) : system.find(advice) == std::string::npos)
     add_paragraph(system, advice);
 }
 
 // Returns the instructions of the servers whose tools are offered, marked as data, or "". The nonce is a hash of them:
 // equal prompts keep the prompt cache of a provider, and no text can contain its own hash.
-std::string instructions_for(const run_limits& l, const offered_tools& tools) {
+std::string instructions_for(const stored::run_limits& l, const tools::offered_tools& tools) {
   if (!l.server_instructions || l.max_rounds == 0) return {};
-  const auto all = server_instructions(tools, longest_instructions);
-  return all.empty() ? std::string() : marked_instructions(all, sha256_hex(all).substr(0, 16));
+  const auto all = tools::server_instructions(tools, longest_instructions);
+  return all.empty() ? std::string() : results::marked_instructions(all, crypto::sha256_hex(all).substr(0, 16));
 }
 
 providers::message_ptr system_prompt(const std::string& own, const std::string& instructions) {
@@ -51,7 +51,7 @@ providers::message_ptr system_prompt(const std::string& own, const std::string& 
 // The caller's messages get the latter too, so that the model reads of one tool.
 using renames = std::vector<std::pair<std::string_view, std::string_view>>;
 
-renames renamed_tools(const std::vector<mcp::entry_ptr>& own, const offered_tools& offer) {
+renames renamed_tools(const std::vector<mcp::catalogs::entry_ptr>& own, const tools::offered_tools& offer) {
   renames all;
   for (const auto& e : own)
     if (const auto shown = offer.shown_as(e->name); !shown.empty() && shown != e->name)
@@ -92,14 +92,14 @@ run_opening opening_of(run_request& request, session_before before, const openin
     request.system = request.system.empty() ? own : request.system + "\n\n" + own;
     messages.erase(messages.begin());
   }
-  request.system = without_marked_instructions(request.system);
+  request.system = results::without_marked_instructions(request.system);
   if (request.system.empty()) request.system = of.model.default_system();
   if (const auto names = renamed_tools(of.offer.own(), *of.offer.now()); !names.empty())
     for (auto& m : messages) m = in_shown_names(m, names);
   add_guidance(request.system, request.limits, of.offer.now()->guidance);
-  if (request.answer_schema) add_paragraph(request.system, words::answer_format(request.answer_schema));
-  order_results(messages);
-  record::run_started r;
+  if (request.answer_schema) add_paragraph(request.system, loop::words::answer_format(request.answer_schema));
+  results::order_results(messages);
+  stored::record::run_started r;
   r.run = request.run;
   r.session = request.session;
   r.principal = request.principal;
@@ -115,8 +115,8 @@ run_opening opening_of(run_request& request, session_before before, const openin
     r.messages.push_back(system_prompt(request.system, instructions));
   r.messages.insert(r.messages.end(), messages.begin(), messages.end());
   messages.clear();
-  auto call_ids = ids_of(r.inherited);
-  separate_ids(r.messages, call_ids);
+  auto call_ids = core::ids_of(r.inherited);
+  core::separate_ids(r.messages, call_ids);
   r.profile = request.profile;
   r.tools = request.tools;
   r.approve = request.approve;
@@ -140,7 +140,7 @@ run_opening opening_of(run_request& request, session_before before, const openin
   return {std::move(r), std::move(call_ids)};
 }
 
-run_request request_of(const record::run_started& started, std::shared_ptr<run_configuration> configured) {
+run_request request_of(const stored::record::run_started& started, std::shared_ptr<run_configuration> configured) {
   run_request r;
   r.principal = started.principal;
   r.model = started.model;
@@ -156,11 +156,11 @@ run_request request_of(const record::run_started& started, std::shared_ptr<run_c
   r.detach = started.detached;
   r.likeness = started.likeness;
   r.configured = std::move(configured);
-  kept_terms kept;
+  stored::kept_terms kept;
   kept.servers = started.servers;
   kept.servers_now = r.configured->servers.configured();
-  r.tools.beside = std::make_shared<const kept_terms>(std::move(kept));
+  r.tools.beside = std::make_shared<const stored::kept_terms>(std::move(kept));
   return r;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

@@ -14,24 +14,24 @@
 #include <unordered_set>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 
 /// Conversation and names that a run takes over from earlier runs.
 struct session_before {
-  journal::history history;               ///< of the session that it continues
-  std::vector<record::meant_tool> meant;  ///< tools behind the names in messages that another session gave
+  store::journal::history history;                ///< of the session that it continues
+  std::vector<stored::record::meant_tool> meant;  ///< tools behind the names in messages that another session gave
 };
 
 /// Services for opening_of(). `offer` has taken the tools of the first round.
 struct opening_parts {
   const providers::model& model;
-  const tool_offer& offer;
-  const tool_source& tools;
+  const tools::tool_offer& offer;
+  const tools::tool_source& tools;
   random_source& random;
 };
 
 struct run_opening {
-  record::run_started first;
+  stored::record::run_started first;
   std::unordered_set<std::string> call_ids;  ///< of all calls in the conversation
 };
 
@@ -42,6 +42,6 @@ run_opening opening_of(run_request& request, session_before before, const openin
 
 /// Returns the request that a run of an earlier process began with, to be gone on with under this configuration. Run
 /// and session are left to the caller.
-run_request request_of(const record::run_started& started, std::shared_ptr<run_configuration> configured);
+run_request request_of(const stored::record::run_started& started, std::shared_ptr<run_configuration> configured);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 namespace {
 
 constexpr milliseconds outage_told_after{2'000};
@@ -17,7 +17,7 @@ constexpr milliseconds outage_told_after{2'000};
 // Prepares for a journal that cannot be reached for a while, as may happen if several daemons share it.
 void record_writer::expect_outage() {
   if (!store_.is_shared()) return;
-  const auto most = run_journal::longest_outage;
+  const auto most = store::run_journal::longest_outage;
   journal_->wait_at_most(options_.detached ? most : std::clamp(options_.time_left(), milliseconds(0), most));
   if (!outage_) outage_ = time_.make_timer();
   outage_->arm(time_.now() + outage_told_after, [this] { options_.on_outage(); });
@@ -33,7 +33,7 @@ boost::asio::awaitable<bool> record_writer::write(bool synced) {
 
 void record_writer::on_failure(const error& why) {
   broken_ = true;
-  fault_ = "the run's journal could not be written: " + redactor::redact(why.message);
+  fault_ = "the run's journal could not be written: " + redact::redactor::redact(why.message);
   // On the first record this error means that another run took the session first.
   if (!recorded_ && why.code == errc::unavailable) return refuse(why);
   if (recorded_ && why.code == errc::not_found) {
@@ -60,4 +60,4 @@ void record_writer::tell_recorded() {
     told(*recorded_ ? result<runner::recorded_run>(options_.run) : std::unexpected(recorded_->error()));
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 
 /// Belongs to one run. After a failed write the run adds no more records, and is brought to its end in memory.
 class record_writer {
@@ -30,15 +30,16 @@ class record_writer {
     std::function<void()> on_outage;          ///< called when a write has waited 2 s for a shared journal
   };
   /// `store` and `time` must outlive this object. The functions in `o` are called only during write().
-  record_writer(journal& store, time_source& time, options o) : store_(store), time_(time), options_(std::move(o)) {}
+  record_writer(store::journal& store, time_source& time, options o)
+      : store_(store), time_(time), options_(std::move(o)) {}
 
   /// Sets the journal of the run. To be called before the first write().
-  void open(std::unique_ptr<run_journal> journal) { journal_ = std::move(journal); }
+  void open(std::unique_ptr<store::run_journal> journal) { journal_ = std::move(journal); }
   /// Hands the journal over, for a run that is left for the next process. No write() may follow.
-  std::unique_ptr<run_journal> take_journal() { return std::move(journal_); }
+  std::unique_ptr<store::run_journal> take_journal() { return std::move(journal_); }
 
   /// Adds a record to the next write(). The reference is valid until the next add() or write().
-  const run_record& add(run_record r) { return unwritten_.emplace_back(std::move(r)); }
+  const stored::run_record& add(stored::run_record r) { return unwritten_.emplace_back(std::move(r)); }
   bool all_written() const noexcept { return unwritten_.empty(); }
   /// Writes the added records; `synced`: also syncs them to the disk. Returns false if they are not written: broken(),
   /// refusal() and taken_over() give the reason.
@@ -68,11 +69,11 @@ class record_writer {
   void expect_outage();
   void on_failure(const error& why);
 
-  journal& store_;
+  store::journal& store_;
   time_source& time_;
   options options_;
-  std::unique_ptr<run_journal> journal_;
-  std::vector<run_record> unwritten_;
+  std::unique_ptr<store::run_journal> journal_;
+  std::vector<stored::run_record> unwritten_;
   bool broken_ = false, taken_over_ = false;
   std::string fault_;
   std::optional<error> refusal_;
@@ -81,4 +82,4 @@ class record_writer {
   std::unique_ptr<timer> outage_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 namespace {
 
 using kind = run_event::kind;
@@ -42,7 +42,7 @@ void run_feed::push(run_event e) {
   drop_over_bound();
 }
 
-void run_feed::done(raw_json result) {
+void run_feed::done(json::raw_json result) {
   const auto self = shared_from_this();
   if (over_) reopen();
   run_event e{kind::done, {}, {}, event_json::done(result)};
@@ -273,7 +273,7 @@ run_feed::entry run_feed::snapshot_at(std::uint64_t place, bool with_text) {
     then.fold(at(i).event);
     seq = at(i).seq;
   }
-  std::vector<segments> calls, questions;
+  std::vector<json::segments> calls, questions;
   for (auto& one : then.calls) calls.push_back(std::move(one.body));
   for (auto& one : then.questions) questions.push_back(std::move(one.body));
   const auto said = with_text ? then.said() : std::string();
@@ -344,7 +344,7 @@ const run_feed::entry* feed_reader::peek() {
 }
 
 void feed_reader::pop() {
-  raw_json result;
+  json::raw_json result;
   if (own_) {
     if (own_->event.type == kind::done) result = event_json::result_of_done(own_->event.body);
     own_.reset();
@@ -371,7 +371,7 @@ void feed_reader::skip() {
   }
 }
 
-void feed_reader::end(raw_json result) {
+void feed_reader::end(json::raw_json result) {
   result_ = std::move(result);
   ended_ = true;
   leave({});
@@ -385,4 +385,4 @@ void feed_reader::leave(std::string why) {
   if (const auto feed = std::exchange(feed_, nullptr)) feed->remove(*this, std::move(why));
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 
 /// One event of a run. `body` is its JSON object, beginning with {"type":… ; the front door adds request, run and seq.
 struct run_event {
@@ -48,7 +48,7 @@ struct run_event {
   /// For text and reasoning: the delta, unescaped; such events have no body until they are sent. For questions and
   /// answers: the id of the question.
   std::string text;
-  segments body;
+  json::segments body;
 
   static bool is_delta(kind k) noexcept { return k == kind::text || k == kind::reasoning; }
   bool is_delta() const noexcept { return is_delta(type); }
@@ -119,7 +119,7 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   /// Adds an event and notifies the readers. Reopens a feed that is over.
   void push(run_event e);
   /// Adds the event `done` with the result. The present readers end after they have pulled it.
-  void done(raw_json result);
+  void done(json::raw_json result);
   /// Ends the present readers with the reason why the run did not begin, or does not end here.
   void refuse(error why);
   /// Continues the feed after a `done`, for a parked run that goes on. Later readers start behind that `done`.
@@ -127,7 +127,7 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   /// Returns true after done() or refuse(), until the feed is reopened.
   bool over() const noexcept { return over_; }
   /// Returns the result that was given to done(), until the feed is reopened.
-  const raw_json& result() const noexcept { return result_; }
+  const json::raw_json& result() const noexcept { return result_; }
 
   /// Adds a reader. It is not notified of events that are there already. `l` must outlive the reader.
   std::unique_ptr<feed_reader> attach(listener& l, wish w);
@@ -150,10 +150,10 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
     std::shared_ptr<const std::string> shared;  // if set, the text is its first `told` bytes
     std::size_t told = 0;
     std::string said() const { return shared ? shared->substr(0, told) : text.str(); }
-    segments round;
+    json::segments round;
     struct open {
       std::string call, question;
-      segments body;
+      json::segments body;
     };
     std::vector<open> calls, questions;
     void fold(const run_event& e);
@@ -194,7 +194,7 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   std::vector<feed_reader*> readers_;                        // inside tell(), null for those that have left
   int telling_ = 0;
   std::size_t bytes_ = 0;
-  raw_json result_;
+  json::raw_json result_;
   std::optional<error> refusal_;
   bool over_ = false;
   counters counts_;
@@ -219,7 +219,7 @@ class feed_reader {
   /// Returns true if no more events come: `done` or the refusal has been read, or the run was over at attach().
   bool ended() const noexcept { return ended_; }
   /// Returns the result of the run, after the end.
-  const raw_json& result() const noexcept { return result_; }
+  const json::raw_json& result() const noexcept { return result_; }
   /// Returns the reason of run_feed::refuse(), after the end; nullopt if there is a result.
   const std::optional<error>& refusal() const noexcept { return refusal_; }
   /// Returns the size of the events that the reader has not passed, in bytes.
@@ -235,18 +235,18 @@ class feed_reader {
   feed_reader(std::shared_ptr<run_feed> feed, run_feed::listener& l, run_feed::wish w)
       : feed_(std::move(feed)), listener_(l), deltas_(w.deltas), answers_(w.answers) {}
   void skip();
-  void end(raw_json result);
+  void end(json::raw_json result);
 
   std::shared_ptr<run_feed> feed_;  // null after the reader has left or ended
   run_feed::listener& listener_;
   std::uint64_t place_ = 0;             // of the next event
   std::size_t behind_ = 0;              // bytes of the events from place_ on
   std::optional<run_feed::entry> own_;  // to read before the next event: a snapshot, or the `done` before a reopen()
-  raw_json result_;
+  json::raw_json result_;
   std::optional<error> refusal_;
   bool deltas_, answers_;
   bool gap_ = false;  // events before place_ were dropped: read a snapshot first
   bool ended_ = false;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

@@ -20,7 +20,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 namespace {
 
 // Returns the index in loop_counters::depth.
@@ -34,9 +34,9 @@ std::size_t depth_class(int depth) {
   return place;
 }
 
-void count_end(loop_counters& counters, const run_facts& run) {
+void count_end(loop_counters& counters, const core::run_facts& run) {
   ++counters.depth[depth_class(run.depth)];
-  const std::string reason(to_string(run.answer.reason));
+  const std::string reason(stored::to_string(run.answer.reason));
   auto found = std::ranges::find(counters.stops, reason, &std::pair<std::string, std::uint64_t>::first);
   if (found == counters.stops.end())
     counters.stops.emplace_back(reason, 1);
@@ -48,15 +48,15 @@ void count_end(loop_counters& counters, const run_facts& run) {
 
 class runner::impl : public std::enable_shared_from_this<impl> {
  public:
-  impl(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
-       run_configurations configured, journal& store, options o)
+  impl(boost::asio::any_io_executor executor, time_source& time, random_source& random, tools::tool_source& tools,
+       run_configurations configured, store::journal& store, options o)
       : around_{executor,
                 time,
                 random,
                 tools,
                 store,
-                room_queue(time),
-                round_tools(std::move(o.adapt)),
+                limits::room_queue(time),
+                tools::round_tools(std::move(o.adapt)),
                 {},
                 {},
                 o.answers,
@@ -152,13 +152,13 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         });
   }
 
-  void resume(unfinished_run left) {
+  void resume(store::unfinished_run left) {
     if (left.records.empty() || runs_.contains(left.run)) return;
     if (stopping_) {  // then it stays for the next process
       left_.emplace(left.run, std::move(left.journal));
       return;
     }
-    const auto* started = std::get_if<record::run_started>(&left.records.front());
+    const auto* started = std::get_if<stored::record::run_started>(&left.records.front());
     if (!started) return;
     run_request r = request_of(*started, configured_());
     r.run = left.run;
@@ -170,8 +170,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     if (keep_to_present_terms_)
       if (const auto held = keep_to_present_terms_(r); !held) return refused(held.error());
     auto models = models_of(r);
-    if (!models && r.limits.status == status_mode::model) {  // the model of status lines is not essential
-      r.limits.status = status_mode::names;
+    if (!models && r.limits.status == stored::status_mode::model) {  // the model of status lines is not essential
+      r.limits.status = stored::status_mode::names;
       models = models_of(r);
     }
     if (!models) return refused(models.error());
@@ -193,7 +193,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   std::vector<std::string> names(std::string_view principal) const {
     std::vector<std::string> all;
     const auto add = [&](const run_feed& feed) {
-      if (may_have(principal, feed.principal())) all.push_back(feed.run());
+      if (stored::may_have(principal, feed.principal())) all.push_back(feed.run());
     };
     for (const auto& [name, run] : runs_) add(*run->feed());
     for (const auto& ended : ended_) add(*ended.feed);
@@ -201,29 +201,31 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   }
 
   void recall(std::string_view name, std::uint64_t likeness, std::function<void(result<recalled_run>)> then) {
-    around_.store.find_ended(std::string(name), [weak = weak_from_this(), name = std::string(name), likeness,
-                                                 then =
-                                                     std::move(then)](const result<std::vector<run_record>>& records) {
-      const auto self = weak.lock();
-      if (!self) return;
-      if (!records && records.error().code != errc::not_found && !self->knows(name))
-        return then(std::unexpected(records.error()));
-      const auto core = records ? run_core::of(*records) : run_core();
-      const auto& started = core.facts().started;
-      const bool meant = core.facts().ended && (likeness == 0 || (started.detached && started.likeness == likeness));
-      if (!meant) return then(self->unknown(name, ""));
-      then(recalled_run{feed_of(core.facts(), self->numbers_of_this_life()), started.session});
-    });
+    around_.store.find_ended(
+        std::string(name), [weak = weak_from_this(), name = std::string(name), likeness,
+                            then = std::move(then)](const result<std::vector<stored::run_record>>& records) {
+          const auto self = weak.lock();
+          if (!self) return;
+          if (!records && records.error().code != errc::not_found && !self->knows(name))
+            return then(std::unexpected(records.error()));
+          const auto core = records ? core::run_core::of(*records) : core::run_core();
+          const auto& started = core.facts().started;
+          const bool meant =
+              core.facts().ended && (likeness == 0 || (started.detached && started.likeness == likeness));
+          if (!meant) return then(self->unknown(name, ""));
+          then(recalled_run{feed_of(core.facts(), self->numbers_of_this_life()), started.session});
+        });
   }
 
   bool cancel(std::string_view name, std::string text, std::function<void(result<void>)> done) {
     const auto found = runs_.find(std::string(name));
     if (found == runs_.end()) return false;
-    found->second->stop(stop_reason::cancelled, std::move(text), std::move(done));
+    found->second->stop(stored::stop_reason::cancelled, std::move(text), std::move(done));
     return true;
   }
 
-  void answer(std::string_view name, std::string question, raw_json body, std::function<void(result<void>)> done) {
+  void answer(std::string_view name, std::string question, json::raw_json body,
+              std::function<void(result<void>)> done) {
     const auto found = runs_.find(std::string(name));
     if (found != runs_.end())
       return found->second->answer({std::move(question), std::move(body), false, std::move(done)});
@@ -255,13 +257,13 @@ class runner::impl : public std::enable_shared_from_this<impl> {
 
  private:
   // Closes a run that cannot continue: writes the results of its open calls and its end to its own journal.
-  void close(unfinished_run left, const std::string& why) {
-    auto kept = std::make_shared<unfinished_run>(std::move(left));
-    auto reason = run_core::left_by_its_daemon();
+  void close(store::unfinished_run left, const std::string& why) {
+    auto kept = std::make_shared<store::unfinished_run>(std::move(left));
+    auto reason = core::run_core::left_by_its_daemon();
     reason.text += ", and could not be continued: " + why;
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines) as in launch()
     scope_.spawn(kept->run, [kept, reason]() -> boost::asio::awaitable<void> {
-      auto closing = run_core::of(kept->records).recovery(reason);
+      auto closing = core::run_core::of(kept->records).recovery(reason);
       if (!closing.empty()) (void)co_await kept->journal->append(std::move(closing), true);
     });
   }
@@ -269,7 +271,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   // Registers a run and starts its coroutine, which also ends the run's feed and takes it out of the register.
   void launch(std::shared_ptr<live_run> run) {
     run->feed()->when_abandoned([weak = std::weak_ptr(run)](std::string why) {
-      if (const auto abandoned = weak.lock()) abandoned->stop(stop_reason::cancelled, std::move(why));
+      if (const auto abandoned = weak.lock()) abandoned->stop(stored::stop_reason::cancelled, std::move(why));
     });
     run->feed()->when_mute([weak = std::weak_ptr(run)] {
       if (const auto active = weak.lock()) active->no_answerer_left();
@@ -341,10 +343,10 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       return fail(errc::config,
                   "sessions are not kept, because store.url is \"none\"; set it to \"sqlite:\", or leave "
                   "session out of the request");
-    if (before && !before->is_stopping() && !may_have(principal, before->feed()->principal()))
-      return fail(errc::unavailable, words::session_in_use(session));
+    if (before && !before->is_stopping() && !stored::may_have(principal, before->feed()->principal()))
+      return fail(errc::unavailable, loop::words::session_in_use(session));
     if (before && !before->is_stopping())
-      return fail(errc::unavailable, words::session_in_use(session, before->name()));
+      return fail(errc::unavailable, loop::words::session_in_use(session, before->name()));
     return {};
   }
 
@@ -354,16 +356,17 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   // Returns the error for a name without a run: errc::unavailable if the run was left for the next process, else
   // errc::not_found, with `hint` at the end of its message.
   std::unexpected<error> unknown(std::string_view name, std::string_view hint) const {
-    if (left_.contains(std::string(name))) return fail(errc::unavailable, words::goes_on_later(name));
-    return fail(errc::not_found, "no run is named " + json_quoted(name) + "; it may have ended" + std::string(hint));
+    if (left_.contains(std::string(name))) return fail(errc::unavailable, loop::words::goes_on_later(name));
+    return fail(errc::not_found,
+                "no run is named " + json::json_quoted(name) + "; it may have ended" + std::string(hint));
   }
 
   // Returns the feed of an existing run, if the request may attach to it: it repeats the run's request or has only the
   // name, and its caller may have the run.
   static result<std::shared_ptr<run_feed>> join(const run_request& r, const std::shared_ptr<run_feed>& feed,
                                                 std::uint64_t likeness) {
-    const std::string what = "a run named " + json_quoted(r.run) + " exists already";
-    if (!may_have(r.principal, feed->principal()))
+    const std::string what = "a run named " + json::json_quoted(r.run) + " exists already";
+    if (!stored::may_have(r.principal, feed->principal()))
       return fail(errc::invalid_argument, what + " and belongs to another caller; choose another name");
     if (!r.name_only && (r.likeness == 0 || r.likeness != likeness))
       return fail(errc::invalid_argument,
@@ -379,7 +382,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   // Continues a parked run with the results of the caller's own tools.
   result<std::shared_ptr<run_feed>> go_on(run_request& r) {
     const auto found = runs_.find(r.run);
-    if (found == runs_.end() || !may_have(r.principal, found->second->feed()->principal()))
+    if (found == runs_.end() || !stored::may_have(r.principal, found->second->feed()->principal()))
       return unknown(r.run, ", or its results came too late");
     if (r.detach)
       return fail(errc::invalid_argument,
@@ -398,14 +401,14 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   bool stopping_ = false;
   std::uint64_t dropped_logs_ = 0;  // of runs that have ended
   // Journals of runs that were left for the next process, by run name. Destroying a journal would close its run.
-  std::unordered_map<std::string, std::unique_ptr<run_journal>> left_;
+  std::unordered_map<std::string, std::unique_ptr<store::run_journal>> left_;
   ended_runs ended_;
   std::unordered_map<std::string, std::shared_ptr<live_run>> runs_;
-  scope scope_;
+  async::scope scope_;
 };
 
-runner::runner(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
-               run_configurations configured, journal& store, options o)
+runner::runner(boost::asio::any_io_executor executor, time_source& time, random_source& random,
+               tools::tool_source& tools, run_configurations configured, store::journal& store, options o)
     : impl_(std::make_shared<impl>(std::move(executor), time, random, tools, std::move(configured), store,
                                    std::move(o))) {}
 runner::~runner() = default;
@@ -416,7 +419,7 @@ result<std::shared_ptr<run_feed>> runner::start(run_request r, recorded told) {
 void runner::preview(run_request r, std::function<void(result<run_preview>)> then) {
   impl_->preview(std::move(r), std::move(then));
 }
-void runner::resume(unfinished_run left) {
+void runner::resume(store::unfinished_run left) {
   impl_->resume(std::move(left));
 }
 result<std::shared_ptr<run_feed>> runner::find(std::string_view run) const {
@@ -431,7 +434,8 @@ void runner::recall(std::string_view run, std::uint64_t likeness, std::function<
 bool runner::cancel(std::string_view run, std::string text, std::function<void(result<void>)> done) {
   return impl_->cancel(run, std::move(text), std::move(done));
 }
-void runner::answer(std::string_view run, std::string question, raw_json body, std::function<void(result<void>)> done) {
+void runner::answer(std::string_view run, std::string question, json::raw_json body,
+                    std::function<void(result<void>)> done) {
   impl_->answer(run, std::move(question), std::move(body), std::move(done));
 }
 std::size_t runner::active() const {
@@ -444,4 +448,4 @@ boost::asio::awaitable<void> runner::shut_down(milliseconds grace) {
   return impl_->shut_down(grace);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

@@ -25,7 +25,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 
 struct run_configuration;
 
@@ -34,7 +34,7 @@ struct run_request {
   std::string run;        ///< caller's name for the run, or "": start() makes one
   std::string principal;  ///< the caller that asks
   /// Scope of the caller's connection, for servers with a process for each caller; null: the run counts as a caller.
-  mcp::call_scope_ptr caller_scope;
+  mcp::clients::call_scope_ptr caller_scope;
   std::string session;  ///< session to continue, or "": a new one if sessions are kept
   /// Set: continues in a new session, which begins with so many messages of `session`; that one stays as it is.
   std::optional<std::size_t> keep;
@@ -42,25 +42,25 @@ struct run_request {
   std::string system;  ///< system prompt, or ""
   /// Ends with a user message. May be empty to continue a session whose last question was not answered.
   std::vector<providers::message_ptr> messages;
-  std::string profile;                         ///< profile whose values were filled in here, or ""
-  tool_choice tools;                           ///< tools of the catalog that the run may use
-  std::vector<std::string> approve;            ///< globs of tools that need an approval, besides those of the servers
-  record::link_rules links;                    ///< of the profile; a resumed run also keeps to those of its start
-  std::vector<raw_json> client_tools;          ///< definitions of the caller's own tools, as in MCP
-  std::vector<record::caller_result> results;  ///< results of those: continues the parked run `run`
-  raw_json answer_schema;                      ///< valid JSON Schema of the final answer; or absent
-  providers::call_settings settings;           ///< for all calls of the run's model, not for status lines
+  std::string profile;                       ///< profile whose values were filled in here, or ""
+  stored::tool_choice tools;                 ///< tools of the catalog that the run may use
+  std::vector<std::string> approve;          ///< globs of tools that need an approval, besides those of the servers
+  stored::record::link_rules links;          ///< of the profile; a resumed run also keeps to those of its start
+  std::vector<json::raw_json> client_tools;  ///< definitions of the caller's own tools, as in MCP
+  std::vector<stored::record::caller_result> results;  ///< results of those: continues the parked run `run`
+  json::raw_json answer_schema;                        ///< valid JSON Schema of the final answer; or absent
+  providers::call_settings settings;                   ///< for all calls of the run's model, not for status lines
   /// Tool mode of the model calls at depth 0. Not recorded, so a run that continues after a restart requires nothing.
   providers::tool_mode first_round = providers::tool_mode::automatic;
   /// With tool_mode::required: the tool to call, by the name that the request's globs and definitions use; "": any. If
   /// it is not offered, no call is required.
   std::string first_round_tool;
-  run_limits limits;
-  raw_json asked_limits;  ///< limits that the request itself named, as it wrote them; or absent
-  trace_context trace;    ///< trace that the caller's request belongs to; or none
+  stored::run_limits limits;
+  json::raw_json asked_limits;  ///< limits that the request itself named, as it wrote them; or absent
+  trace::trace_context trace;   ///< trace that the caller's request belongs to; or none
   /// Fills in the terms of the session's latest run (profile, tools, limits) that the request leaves open. Unset: the
   /// request is used as it is.
-  std::function<result<void>(run_request&, const run_terms&)> keep_terms;
+  std::function<result<void>(run_request&, const stored::run_terms&)> keep_terms;
   bool stream = true;    ///< false: its caller gets no text and reasoning events
   bool answers = false;  ///< true: its caller answers questions
   bool detach = false;   ///< the run continues without a caller
@@ -81,7 +81,7 @@ using model_source = std::function<result<std::shared_ptr<providers::model>>(std
 struct run_configuration {
   model_source models;
   /// Terms of the servers, which say which calls need an approval. Recorded with each run that may be resumed.
-  present_terms servers{nullptr};
+  policy::present_terms servers{nullptr};
 };
 /// Returns the configuration for runs that begin now; never null.
 using run_configurations = std::function<std::shared_ptr<run_configuration>()>;
@@ -107,8 +107,8 @@ struct loop_counters {
 class runner {
  public:
   struct options {
-    std::size_t max_runs = 1024;            ///< largest number of active runs
-    tool_adapter adapt = schema_adapter();  ///< fits tool definitions to the model's API
+    std::size_t max_runs = 1024;                          ///< largest number of active runs
+    tools::tool_adapter adapt = tools::schema_adapter();  ///< fits tool definitions to the model's API
     /// Lowers the terms of a resumed run to those that the same request would get now, if they are stricter: `limits`,
     /// `approve` and `tools.beside`. An error closes the run, with this reason.
     std::function<result<void>(run_request&)> keep_to_present_terms = {};
@@ -117,7 +117,7 @@ class runner {
     std::size_t max_ended = 256, max_ended_bytes = 16u << 20;  ///< bounds of the register of ended detached runs
     /// Largest number of detached runs among max_runs. They do not end when callers leave, so places must stay free.
     std::size_t max_detached = 512;
-    own_answers* answers =
+    answers::own_answers* answers =
         nullptr;                  ///< answers servers where no person is asked; null: nobody does. Outlives the runner
     bool resume_detached = true;  ///< shut_down() leaves active detached runs for the next process
     /// While at most this many runs are active, each polls (short_wait) for models and tools whose last answer came
@@ -125,8 +125,8 @@ class runner {
     std::size_t awake_runs = 0;
   };
   /// All objects given by reference must outlive the runner.
-  runner(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
-         run_configurations configured, journal& store, options o);
+  runner(boost::asio::any_io_executor executor, time_source& time, random_source& random, tools::tool_source& tools,
+         run_configurations configured, store::journal& store, options o);
   ~runner();
 
   struct recorded_run {
@@ -149,7 +149,7 @@ class runner {
   void preview(run_request r, std::function<void(result<run_preview>)> then);
   /// Continues a run that an earlier process left, under the stricter of the terms of its start and those of now. If
   /// that is not possible (its model or profile was removed), closes the run in its journal and logs the reason.
-  void resume(unfinished_run left);
+  void resume(store::unfinished_run left);
   /// Returns the feed of the run of this name: an active one, or a detached one in the register of ended runs.
   /// errc::not_found; errc::unavailable: the run was left for the next process.
   result<std::shared_ptr<run_feed>> find(std::string_view run) const;
@@ -172,7 +172,7 @@ class runner {
   bool cancel(std::string_view run, std::string text, std::function<void(result<void>)> done = {});
   /// Answers an open question of a run. Calls `done` when the answer is stored or could not be, never from inside.
   /// errc::not_found: no such run or question is open; errc::io: the answer could not be stored.
-  void answer(std::string_view run, std::string question, raw_json body, std::function<void(result<void>)> done);
+  void answer(std::string_view run, std::string question, json::raw_json body, std::function<void(result<void>)> done);
   /// Returns the number of active runs.
   std::size_t active() const;
   /// Returns the counters. Valid until the next call.
@@ -188,4 +188,4 @@ class runner {
   std::shared_ptr<impl> impl_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

@@ -18,7 +18,7 @@
 #include <chrono>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 namespace {
 
 constexpr std::size_t longest_shown_uri = 200;                // bytes
@@ -32,14 +32,15 @@ bool may_pass(errc code) {
 
 }  // namespace
 
-bool server_calls::may_repeat(const mcp::catalog_entry& tool) {
-  return read_result::is(tool) || tool.manner.max_retries > 0;
+bool server_calls::may_repeat(const mcp::catalogs::catalog_entry& tool) {
+  return results::read_result::is(tool) || tool.manner.max_retries > 0;
 }
 
-record::call_intent server_calls::intent(const providers::tool_call_block& call, const mcp::catalog_entry& tool) const {
-  record::call_intent intent;
+stored::record::call_intent server_calls::intent(const providers::tool_call_block& call,
+                                                 const mcp::catalogs::catalog_entry& tool) const {
+  stored::record::call_intent intent;
   intent.call_id = call.id;
-  intent.to_caller = is_caller_tool(tool);
+  intent.to_caller = tools::is_caller_tool(tool);
   intent.name = tool.name;
   intent.server = tool.server;
   intent.definition_hash = tool.hash;
@@ -64,29 +65,31 @@ void server_calls::send(const std::string& id, const std::weak_ptr<listener>& to
     // Each attempt of an earlier process counts as sent, because it may have been.
     sent_.push_back(
         {id, entry->name, entry->server, told, server, 0, by_.time.now(), by_.core.attempts(id) - 1, {}, {}});
-  const auto ended = [&](mcp::call_outcome outcome) {
+  const auto ended = [&](mcp::rpc::call_outcome outcome) {
     if (const auto l = told.lock()) l->on_outcome(id, std::move(outcome));
   };
-  if (read_result::is(*entry))
-    if (const auto uri = read_result::linked_uri(call.arguments); !uri.empty()) return read_link(id, uri, told);
-  if (read_result::is(*entry))
-    return ended({mcp::call_outcome::kind::result,
-                  read_result::page(by_.core.facts().kept, call.arguments, by_.core.facts().limits.max_result_bytes),
-                  {}});
+  if (results::read_result::is(*entry))
+    if (const auto uri = results::read_result::linked_uri(call.arguments); !uri.empty())
+      return read_link(id, uri, told);
+  if (results::read_result::is(*entry))
+    return ended(
+        {mcp::rpc::call_outcome::kind::result,
+         results::read_result::page(by_.core.facts().kept, call.arguments, by_.core.facts().limits.max_result_bytes),
+         {}});
   if (!server)  // the server was removed after the intent
-    return ended(mcp::call_outcome::failed(errc::unavailable, "the server \"" + entry->server + "\" is gone"));
-  mcp::server_call out;
-  out.params = call_params(entry->tool, call.arguments, by_.core.facts().started.trace);
+    return ended(mcp::rpc::call_outcome::failed(errc::unavailable, "the server \"" + entry->server + "\" is gone"));
+  mcp::clients::server_call out;
+  out.params = results::call_params(entry->tool, call.arguments, by_.core.facts().started.trace);
   out.name = entry->name;
   out.own_name = entry->tool;
   out.limits = entry->manner.limits;
-  out.done = [told, id](mcp::call_outcome outcome) {
+  out.done = [told, id](mcp::rpc::call_outcome outcome) {
     if (const auto l = told.lock()) l->on_outcome(id, std::move(outcome));
   };
-  out.progress = [told, id](const raw_json& params) {
+  out.progress = [told, id](const json::raw_json& params) {
     if (const auto l = told.lock()) l->on_progress(id, params);
   };
-  out.log = [told, id](const raw_json& params) {
+  out.log = [told, id](const json::raw_json& params) {
     if (const auto l = told.lock()) l->on_log(id, params);
   };
   out.asker = this;
@@ -100,36 +103,39 @@ void server_calls::send(const std::string& id, const std::weak_ptr<listener>& to
 // no more of the resources than tools have shown it.
 void server_calls::read_link(const std::string& id, const std::string& uri, const std::weak_ptr<listener>& told) {
   const auto ended = [&](const std::string& why) {
-    if (const auto l = told.lock()) l->on_outcome(id, {mcp::call_outcome::kind::result, words::error_result(why), {}});
+    if (const auto l = told.lock())
+      l->on_outcome(id, {mcp::rpc::call_outcome::kind::result, loop::words::error_result(why), {}});
   };
-  const std::string shown = json_quoted(cut_utf8(uri, longest_shown_uri));
-  if (!has_link(by_.core.facts().kept, uri))
+  const std::string shown = json::json_quoted(cut_utf8(uri, longest_shown_uri));
+  if (!results::has_link(by_.core.facts().kept, uri))
     return ended("Not read: no result that is still kept in this conversation links to " + shown + ".");
   const auto tools = by_.tools.snapshot();
   auto route = tools->route_resource(uri);
   for (const auto* rules : {&by_.core.facts().started.links, &by_.links}) {
-    if (!route || *rules == record::link_rules()) continue;
-    const auto view = std::make_shared<const mcp::uri_filter>(mcp::item_filter{rules->allow, rules->deny});
+    if (!route || *rules == stored::record::link_rules()) continue;
+    const auto view =
+        std::make_shared<const mcp::catalogs::uri_filter>(mcp::catalogs::item_filter{rules->allow, rules->deny});
     // Another server may be found under these rules, which must not open the way to the one that they deny.
     const auto allowed = tools->rest().routes->narrowed(view)->find(uri);
     if (!allowed || allowed->server != route->server || allowed->uri != route->uri) route.reset();
   }
   const auto server = route ? route->owner.lock() : nullptr;
   if (!server) return ended("Not read: no tool server that this run may read from has the resource " + shown + ".");
-  mcp::server_call out;
+  mcp::clients::server_call out;
   out.method = "resources/read";
   out.name = cut_utf8(uri, longest_shown_uri);
   std::string params;
-  json_writer w(params);
+  json::json_writer w(params);
   w.begin_object().member("uri", route->uri);
-  append_trace_meta(w, by_.core.facts().started.trace);
+  trace::append_trace_meta(w, by_.core.facts().started.trace);
   w.end_object();
-  out.params = raw_json::own(std::move(params));
+  out.params = json::raw_json::own(std::move(params));
   out.asker = this;
   out.scope = by_.scope;
   out.principal = by_.core.facts().started.principal;
-  out.done = [told, id](mcp::call_outcome outcome) {
-    if (outcome.type == mcp::call_outcome::kind::result) outcome.value = resource_as_result(outcome.value);
+  out.done = [told, id](mcp::rpc::call_outcome outcome) {
+    if (outcome.type == mcp::rpc::call_outcome::kind::result)
+      outcome.value = results::resource_as_result(outcome.value);
     if (const auto l = told.lock()) l->on_outcome(id, std::move(outcome));
   };
   if (const auto sent = find(id); sent != sent_.end()) sent->client = server;
@@ -137,28 +143,31 @@ void server_calls::read_link(const std::string& id, const std::string& uri, cons
   if (const auto sent = find(id); sent != sent_.end()) sent->ticket = ticket;
 }
 
-std::optional<record::call_result> server_calls::settle(const std::string& id, const mcp::call_outcome& outcome) {
+std::optional<stored::record::call_result> server_calls::settle(const std::string& id,
+                                                                const mcp::rpc::call_outcome& outcome) {
   const auto sent = find(id);
   if (sent == sent_.end() || !by_.core.is_open(id)) return std::nullopt;
   if (outcome.sent) ++sent->lost;
   if (try_again(*sent, outcome)) return std::nullopt;
-  if (outcome.type == mcp::call_outcome::kind::result)
-    for (const auto& uri : links_in(outcome.value)) by_.tools.snapshot()->saw_uri(sent->server, uri);
-  auto result = to_call_result(id, outcome, sent->tool, sent->server, by_.clock.ms_since(sent->since), sent->lost);
+  if (outcome.type == mcp::rpc::call_outcome::kind::result)
+    for (const auto& uri : results::links_in(outcome.value)) by_.tools.snapshot()->saw_uri(sent->server, uri);
+  auto result =
+      results::to_call_result(id, outcome, sent->tool, sent->server, by_.clock.ms_since(sent->since), sent->lost);
   sent_.erase(sent);
   return result;
 }
 
 // Plans another attempt if the outcome, the tool and the run's time allow it. Returns false if not.
-bool server_calls::try_again(sent_call& sent, const mcp::call_outcome& outcome) {
-  if (outcome.type != mcp::call_outcome::kind::failed || !may_pass(outcome.failure.code) || by_.core.ending())
+bool server_calls::try_again(sent_call& sent, const mcp::rpc::call_outcome& outcome) {
+  if (outcome.type != mcp::rpc::call_outcome::kind::failed || !may_pass(outcome.failure.code) || by_.core.ending())
     return false;
   const auto* entry = by_.offer.find(by_.core.find_call(sent.id)->name);
   const auto attempts = by_.core.attempts(sent.id);
-  const auto wait = providers::wait_before_retry({entry->manner.max_retries, first_wait, longest_wait, {}}, attempts,
-                                                 {}, by_.random.next(), by_.clock.left());
+  const auto wait = providers::call::wait_before_retry({entry->manner.max_retries, first_wait, longest_wait, {}},
+                                                       attempts, {}, by_.random.next(), by_.clock.left());
   if (!wait) return false;
-  sent.failure = to_call_result(sent.id, outcome, sent.tool, sent.server, by_.clock.ms_since(sent.since), sent.lost);
+  sent.failure =
+      results::to_call_result(sent.id, outcome, sent.tool, sent.server, by_.clock.ms_since(sent.since), sent.lost);
   sent.again = by_.time.make_timer();
   make_again(sent, by_.time.now() + *wait);
   return true;
@@ -182,7 +191,7 @@ bool server_calls::waits_for_start(sent_call& sent) {
   return true;
 }
 
-std::optional<run_record> server_calls::next_attempt(const std::string& id) {
+std::optional<stored::run_record> server_calls::next_attempt(const std::string& id) {
   const auto sent = find(id);
   if (sent == sent_.end() || !by_.core.is_open(id) || waits_for_start(*sent)) return std::nullopt;
   sent->again.reset();
@@ -190,7 +199,8 @@ std::optional<run_record> server_calls::next_attempt(const std::string& id) {
   const auto& call = *by_.core.find_call(id);
   const auto* entry = by_.offer.find(call.name);
   const auto now = by_.tools.snapshot()->find(entry->listed_name());
-  if (!by_.core.ending() && now && same_tool(*now, *entry) && !entry->owner.expired()) return intent(call, *entry);
+  if (!by_.core.ending() && now && guard::same_tool(*now, *entry) && !entry->owner.expired())
+    return intent(call, *entry);
   sent_.erase(sent);
   return failure;
 }
@@ -211,4 +221,4 @@ void server_calls::cancel_all() {
   }
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 
 /// Belongs to one run. Writes no record itself: the run records the questions and answers.
 class server_questions {
@@ -29,14 +29,14 @@ class server_questions {
   /// A question that a server has asked. `at` takes its answer under `ticket`.
   struct asked {
     std::shared_ptr<call_handler> at;
-    mcp::question_handler::ticket ticket = 0;
+    mcp::clients::question_handler::ticket ticket = 0;
     std::string call;
-    mcp::server_question question;
+    mcp::clients::server_question question;
   };
   /// A question that its server does not wait for any more.
   struct gone {
     std::shared_ptr<call_handler> at;
-    mcp::question_handler::ticket ticket = 0;
+    mcp::clients::question_handler::ticket ticket = 0;
   };
   /// Gets the questions of the calls while the run exists. Call take() and withdrawn() in a later turn.
   class listener {
@@ -47,35 +47,35 @@ class server_questions {
   };
   /// Data and services of the run. All of them must outlive this object.
   struct subject {
-    const run_core& core;
+    const core::run_core& core;
     const run_request& request;
     const run_feed& feed;
-    const terms_ptr& entries;  ///< approval rules of the configured servers; null: none
+    const policy::terms_ptr& entries;  ///< approval rules of the configured servers; null: none
     time_source& time;
     random_source& random;
     boost::asio::any_io_executor executor;
-    own_answers* answers;  ///< null: mcpbx answers nothing itself
+    answers::own_answers* answers;  ///< null: mcpbx answers nothing itself
   };
   explicit server_questions(subject of) : of_(of) {}
 
   /// Adds to a call the part that answers questions, and the capabilities that the server may ask for.
-  void attach_to(mcp::server_call& call, const std::string& id, const std::weak_ptr<listener>& told);
+  void attach_to(mcp::clients::server_call& call, const std::string& id, const std::weak_ptr<listener>& told);
 
   /// The consequence of a question: it is to be recorded and shown, or it has been answered, or is being so.
   struct reaction {
-    std::optional<record::question> question;
+    std::optional<stored::record::question> question;
     std::string status;  ///< sentence for people about a refusal, or ""
   };
   reaction take(asked a);
   /// Returns the record that ends a withdrawn question; nullopt: it is not open.
-  std::optional<record::answer> withdrawn(const gone& g);
+  std::optional<stored::record::answer> withdrawn(const gone& g);
   /// Returns the body of an answer as it may be recorded: without the values of fields that are secrets by their name,
   /// `format: "password"` or `writeOnly`. pass() gives the server the whole.
-  raw_json kept(const record::question& q, const raw_json& body);
+  json::raw_json kept(const stored::record::question& q, const json::raw_json& body);
   /// Checks the body of an answer before it is recorded. errc::invalid_argument with the place.
-  static result<void> check(const record::question& q, const raw_json& body);
+  static result<void> check(const stored::record::question& q, const json::raw_json& body);
   /// Gives a recorded answer to the server. Ignored if the server does not wait any more.
-  void pass(const record::question& q, const record::answer& a);
+  void pass(const stored::record::question& q, const stored::record::answer& a);
   /// Forgets all questions, because their calls are cancelled.
   void forget() { open_.clear(); }
 
@@ -83,20 +83,20 @@ class server_questions {
   struct open_question {
     std::string id;
     asked from;
-    raw_json said;  // the answer, if the record does not have all of it
+    json::raw_json said;  // the answer, if the record does not have all of it
   };
   reaction take_input(asked a);
   reaction take_sampling(asked a);
-  record::question question_of(const asked& a, std::string_view kind, raw_json body) const;
-  decision judge(const asked& a, const sampling_tool& tool, const std::string& sha256) const;
+  stored::record::question question_of(const asked& a, std::string_view kind, json::raw_json body) const;
+  policy::decision judge(const asked& a, const answers::sampling_tool& tool, const std::string& sha256) const;
   std::string hash_of(const asked& a) const;
   std::string tool_of(const std::string& call) const;
   bool reachable() const { return of_.feed.kept() || of_.feed.answers(); }
-  std::shared_ptr<mcp::question_handler> own();
+  std::shared_ptr<mcp::clients::question_handler> own();
 
   subject of_;
-  std::shared_ptr<mcp::question_handler> own_;  // null until it is needed
+  std::shared_ptr<mcp::clients::question_handler> own_;  // null until it is needed
   std::vector<open_question> open_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

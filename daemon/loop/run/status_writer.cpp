@@ -7,7 +7,7 @@
 #include <chrono>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 namespace {
 
 constexpr std::size_t max_arguments = 400;  // bytes of the arguments that the model is shown
@@ -25,7 +25,7 @@ std::string clean(std::string_view text) {
   const auto from = text.find_first_not_of(around);
   if (from == text.npos) return {};
   text = text.substr(from, text.find_first_of("\r\n", from) - from);
-  auto line = std::string(cut_utf8(printable(text), longest_line));
+  auto line = std::string(cut_utf8(redact::printable(text), longest_line));
   while (!line.empty() && around.find(line.back()) != around.npos) line.pop_back();
   while (line.ends_with('.')) line.pop_back();
   return line.empty() ? line : line + "...";
@@ -77,16 +77,16 @@ class status_writer::writing final : public providers::model_events {
   bool reported_ = false;
 };
 
-status_writer::status_writer(std::shared_ptr<providers::model> model, time_source& time, trace_context trace,
+status_writer::status_writer(std::shared_ptr<providers::model> model, time_source& time, trace::trace_context trace,
                              teller tell)
     : model_(std::move(model)), time_(time), trace_(std::move(trace)), tell_(std::move(tell)) {}
 status_writer::~status_writer() = default;
 
-bool status_writer::begin(std::string call, std::string_view tool, const raw_json& arguments) {
+bool status_writer::begin(std::string call, std::string_view tool, const json::raw_json& arguments) {
   if (open_.size() >= max_open) return false;
   providers::model_request ask;
   ask.messages = {providers::system_message(std::string(task)),
-                  providers::user_message("Tool: " + printable(tool) + "\nArguments: " +
+                  providers::user_message("Tool: " + redact::printable(tool) + "\nArguments: " +
                                           std::string(cut_utf8(arguments ? arguments.text() : "{}", max_arguments)))};
   ask.settings.max_output_tokens = max_tokens;
   ask.trace = trace_;
@@ -116,4 +116,4 @@ void status_writer::drop_all() {
   open_.clear();
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::run {
 
 /// Belongs to one run.
 class status_writer {
@@ -34,13 +34,13 @@ class status_writer {
 
   /// Calls `tell` once for each begun line that is not dropped, never from inside begin(). Call drop() after that.
   /// `time` must outlive this object. `trace` is that of the run.
-  status_writer(std::shared_ptr<providers::model> model, time_source& time, trace_context trace, teller tell);
+  status_writer(std::shared_ptr<providers::model> model, time_source& time, trace::trace_context trace, teller tell);
   ~status_writer();
   status_writer(const status_writer&) = delete;
   status_writer& operator=(const status_writer&) = delete;
 
   /// Begins a line about this call; `tool`: name or title of its tool. Returns false if max_open lines are in work.
-  bool begin(std::string call, std::string_view tool, const raw_json& arguments);
+  bool begin(std::string call, std::string_view tool, const json::raw_json& arguments);
   /// Drops the line of a call, finished or not. Returns an estimate of the tokens that an unfinished line has used.
   providers::usage drop(std::string_view call);
   /// Drops all lines.
@@ -54,9 +54,9 @@ class status_writer {
   class writing;
   std::shared_ptr<providers::model> model_;
   time_source& time_;
-  trace_context trace_;
+  trace::trace_context trace_;
   teller tell_;
   std::list<std::unique_ptr<writing>> open_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::run

@@ -9,9 +9,9 @@
 #include <iterator>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::tools {
 
-argument_checks::compiled& argument_checks::find(const mcp::catalog_entry& tool) {
+argument_checks::compiled& argument_checks::find(const mcp::catalogs::catalog_entry& tool) {
   const auto hit = std::ranges::find_if(
       kept_, [&](const compiled& c) { return c.hash == tool.hash && c.definition.text() == tool.definition.text(); });
   if (hit != kept_.end()) {
@@ -19,11 +19,11 @@ argument_checks::compiled& argument_checks::find(const mcp::catalog_entry& tool)
     return kept_.front();
   }
   compiled fresh{tool.hash, tool.definition, std::nullopt, false};
-  if (const auto schema = find_member(tool.definition, "inputSchema"); schema && !schema.is_null()) {
-    if (auto made = providers::json_schema::compile(schema)) {
+  if (const auto schema = json::find_member(tool.definition, "inputSchema"); schema && !schema.is_null()) {
+    if (auto made = providers::schema::json_schema::compile(schema)) {
       for (const auto& note : made->notes())
         log::warn("tool \"" + tool.name + "\": its inputSchema is not checked completely: " +
-                  printable(providers::describe(note, "inputSchema")));
+                  redact::printable(providers::schema::describe(note, "inputSchema")));
       fresh.schema = std::move(*made);
     } else {
       log::warn("tool \"" + tool.name + "\": its arguments are not checked, because " + made.error().message);
@@ -38,11 +38,11 @@ argument_checks::compiled& argument_checks::find(const mcp::catalog_entry& tool)
   return kept_.front();
 }
 
-std::string argument_checks::problem(const mcp::catalog_entry& tool, std::string_view shown,
-                                     const raw_json& arguments) {
+std::string argument_checks::problem(const mcp::catalogs::catalog_entry& tool, std::string_view shown,
+                                     const json::raw_json& arguments) {
   auto& found = find(tool);
   if (!found.schema) return {};
-  const auto verdict = found.schema->check(arguments ? arguments : raw_json::literal("{}"));
+  const auto verdict = found.schema->check(arguments ? arguments : json::raw_json::literal("{}"));
   if (!verdict.complete && !std::exchange(found.told_incomplete, true))
     log::warn("tool \"" + tool.name + "\": the arguments were sent without a complete check, because " +
               (verdict.unread.empty() ? "they or the inputSchema are nested too deeply or take too many steps"
@@ -50,7 +50,8 @@ std::string argument_checks::problem(const mcp::catalog_entry& tool, std::string
               "; the server must check them");
   if (verdict.violations.empty()) return {};
   return "Not executed: the arguments do not fit the schema of \"" + std::string(shown) + "\":\n" +
-         describe(verdict.violations, "arguments") + "\nCall the tool again with arguments that fit.";
+         providers::schema::describe(verdict.violations, "arguments") +
+         "\nCall the tool again with arguments that fit.";
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::tools

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::tools {
 
 /// Cache of compiled schemas, shared by all runs of the daemon.
 class argument_checks {
@@ -21,20 +21,21 @@ class argument_checks {
 
   /// Returns the faults of `arguments` (absent: `{}`) for the model, or "". `shown`: the tool's name for the model.
   /// Without a usable schema, or beyond the bounds of a check, returns "" and logs: servers check arguments themselves.
-  std::string problem(const mcp::catalog_entry& tool, std::string_view shown, const raw_json& arguments);
+  std::string problem(const mcp::catalogs::catalog_entry& tool, std::string_view shown,
+                      const json::raw_json& arguments);
   std::size_t kept() const noexcept { return kept_.size(); }
 
  private:
   struct compiled {
     std::uint64_t hash = 0;
-    raw_json definition;
-    std::optional<providers::json_schema> schema;  // nullopt: nothing to check against
-    bool told_incomplete = false;                  // true: an incomplete check was logged
+    json::raw_json definition;
+    std::optional<providers::schema::json_schema> schema;  // nullopt: nothing to check against
+    bool told_incomplete = false;                          // true: an incomplete check was logged
   };
-  compiled& find(const mcp::catalog_entry& tool);
+  compiled& find(const mcp::catalogs::catalog_entry& tool);
 
   std::list<compiled> kept_;  // last used first
   std::size_t bytes_ = 0;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::tools

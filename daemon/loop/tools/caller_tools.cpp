@@ -10,7 +10,7 @@
 #include <memory>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::tools {
 namespace {
 
 constexpr std::string_view name_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -20,31 +20,31 @@ constexpr std::string_view name_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefgh
 result<void> check_caller_tool_name(std::string_view name) {
   if (name.empty() || name.size() > providers::max_tool_name ||
       name.find_first_not_of(name_characters) != std::string_view::npos)
-    return fail(errc::invalid_argument,
-                "the name " + json_quoted(cut_utf8(name, 128)) + " must have 1 to 64 characters of [A-Za-z0-9_-]");
-  if (name.starts_with(mcp::reserved_prefix))
-    return fail(errc::invalid_argument, "the name " + json_quoted(name) + " begins with \"" +
-                                            std::string(mcp::reserved_prefix) +
+    return fail(errc::invalid_argument, "the name " + json::json_quoted(cut_utf8(name, 128)) +
+                                            " must have 1 to 64 characters of [A-Za-z0-9_-]");
+  if (name.starts_with(mcp::catalogs::reserved_prefix))
+    return fail(errc::invalid_argument, "the name " + json::json_quoted(name) + " begins with \"" +
+                                            std::string(mcp::catalogs::reserved_prefix) +
                                             "\", which is reserved for tools of mcpbx");
   return {};
 }
 
-result<void> check_caller_tool(const raw_json& definition) {
-  auto tool = mcp::read_tool(definition);
+result<void> check_caller_tool(const json::raw_json& definition) {
+  auto tool = mcp::protocol::read_tool(definition);
   if (!tool) return std::unexpected(tool.error());
   // Stricter than for servers, because a caller can correct its request.
-  if (!find_member(definition, "inputSchema").is_object())
-    return fail(errc::invalid_argument, "tool \"" + printable(tool->key) + "\": inputSchema must be an object");
+  if (!json::find_member(definition, "inputSchema").is_object())
+    return fail(errc::invalid_argument, "tool \"" + redact::printable(tool->key) + "\": inputSchema must be an object");
   return check_caller_tool_name(tool->key);
 }
 
-std::vector<mcp::entry_ptr> caller_entries(const std::vector<raw_json>& definitions) {
-  std::vector<mcp::entry_ptr> entries;
+std::vector<mcp::catalogs::entry_ptr> caller_entries(const std::vector<json::raw_json>& definitions) {
+  std::vector<mcp::catalogs::entry_ptr> entries;
   entries.reserve(definitions.size());
   for (const auto& definition : definitions) {
-    auto tool = mcp::read_tool(definition);
+    auto tool = mcp::protocol::read_tool(definition);
     if (!tool) continue;  // checked before
-    auto e = std::make_shared<mcp::catalog_entry>();
+    auto e = std::make_shared<mcp::catalogs::catalog_entry>();
     e->name = tool->key;
     e->tool = std::move(tool->key);
     e->definition = definition;
@@ -58,4 +58,4 @@ std::vector<mcp::entry_ptr> caller_entries(const std::vector<raw_json>& definiti
   return entries;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::tools

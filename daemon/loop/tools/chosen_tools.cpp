@@ -13,36 +13,38 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::tools {
 namespace {
 
-bool same_owner(const mcp::catalog_entry& a, const mcp::catalog_entry& b) {
+bool same_owner(const mcp::catalogs::catalog_entry& a, const mcp::catalogs::catalog_entry& b) {
   return !a.owner.owner_before(b.owner) && !b.owner.owner_before(a.owner);
 }
 
 // Returns a renamed copy, from `before` if that has the same one. Copies share the bytes of the definition, so equal
 // addresses mean equal definitions.
-mcp::entry_ptr copy_of(const mcp::entry_ptr& e, const std::string& name, std::span<const mcp::entry_ptr> before) {
+mcp::catalogs::entry_ptr copy_of(const mcp::catalogs::entry_ptr& e, const std::string& name,
+                                 std::span<const mcp::catalogs::entry_ptr> before) {
   const auto made = std::ranges::find_if(before, [&](const auto& b) {
     return b->name == name && b->listed == e->name && b->definition.text().data() == e->definition.text().data() &&
            same_owner(*b, *e);
   });
-  return made != before.end() ? *made : mcp::renamed(*e, name);
+  return made != before.end() ? *made : mcp::catalogs::renamed(*e, name);
 }
 
 // A tool that the servers' and the profile's rules allow, and the name by which the choice refers to it.
 struct let_through {
-  const mcp::entry_ptr* entry;
+  const mcp::catalogs::entry_ptr* entry;
   std::string_view known_as;
   bool certain;  // true: `known_as` is the name at the time of the choice, because the server is configured as then
 };
 
-std::vector<let_through> offered_by(const mcp::catalog& catalog, const tool_choice& choice, const past_names& past) {
+std::vector<let_through> offered_by(const mcp::catalogs::catalog& catalog, const stored::tool_choice& choice,
+                                    const policy::past_names& past) {
   std::vector<let_through> tools;
   for (const auto& e : catalog.entries()) {
-    auto facts = facts_of(*e);
+    auto facts = policy::facts_of(*e);
     facts.then = past.find(e->server, e->tool);
-    if (decide_offer(choice, facts).denies()) continue;
+    if (policy::decide_offer(choice, facts).denies()) continue;
     const auto* then = facts.then;
     tools.push_back({&e, then != nullptr ? std::string_view(then->name) : e->name, then == nullptr || then->unchanged});
   }
@@ -52,7 +54,7 @@ std::vector<let_through> offered_by(const mcp::catalog& catalog, const tool_choi
 // Returns the new names by the catalog's names. Repeats the search, because a tool that keeps its name can take the
 // name that another one was to get.
 std::map<std::string_view, const std::string*> settled_names(std::span<const let_through> tools,
-                                                             const tool_choice& choice) {
+                                                             const stored::tool_choice& choice) {
   std::map<std::string_view, const std::string*> names;
   if (choice.rename.empty()) return names;
   std::set<std::string_view> kept;
@@ -65,10 +67,10 @@ std::map<std::string_view, const std::string*> settled_names(std::span<const let
       kept.insert(name);
   }
   const auto taken = [&](const auto& one) {
-    return kept.contains(*one.second) || one.second->starts_with(mcp::reserved_prefix);
+    return kept.contains(*one.second) || one.second->starts_with(mcp::catalogs::reserved_prefix);
   };
   for (auto at = std::ranges::find_if(names, taken); at != names.end(); at = std::ranges::find_if(names, taken)) {
-    log::warn("the profile's name " + json_quoted(*at->second) + " for the tool " + std::string(at->first) +
+    log::warn("the profile's name " + json::json_quoted(*at->second) + " for the tool " + std::string(at->first) +
               " is taken; the tool keeps its name");
     kept.insert(at->first);
     names.erase(at);
@@ -78,19 +80,20 @@ std::map<std::string_view, const std::string*> settled_names(std::span<const let
 
 }  // namespace
 
-std::vector<mcp::entry_ptr> chosen_tools(const mcp::catalog& catalog, const tool_choice& choice,
-                                         std::span<const mcp::entry_ptr> before) {
-  past_names past;
-  if (choice.beside) past = past_names(catalog, *choice.beside);
+std::vector<mcp::catalogs::entry_ptr> chosen_tools(const mcp::catalogs::catalog& catalog,
+                                                   const stored::tool_choice& choice,
+                                                   std::span<const mcp::catalogs::entry_ptr> before) {
+  policy::past_names past;
+  if (choice.beside) past = policy::past_names(catalog, *choice.beside);
   const auto tools = offered_by(catalog, choice, past);
   const auto names = settled_names(tools, choice);
-  std::vector<mcp::entry_ptr> entries;
+  std::vector<mcp::catalogs::entry_ptr> entries;
   for (const auto& [entry, known_as, certain] : tools) {
     const auto to = names.find((*entry)->name);
     // The request refers to a renamed tool by its new name, or by the old one if the new one was taken.
     const auto wanted = choice.rename.find(known_as);
     const bool has_it = to != names.end() || wanted == choice.rename.end() || wanted->second == (*entry)->name;
-    const auto asks_for = [&](std::string_view shown) { return decide_request(choice, shown).allows(); };
+    const auto asks_for = [&](std::string_view shown) { return policy::decide_request(choice, shown).allows(); };
     if (wanted != choice.rename.end() && (has_it || !certain) && !asks_for(wanted->second)) continue;
     if ((wanted == choice.rename.end() || !has_it) && !asks_for(known_as)) continue;
     entries.push_back(to == names.end() ? *entry : copy_of(*entry, *to->second, before));
@@ -98,7 +101,7 @@ std::vector<mcp::entry_ptr> chosen_tools(const mcp::catalog& catalog, const tool
   return entries;
 }
 
-bool may_choose(const tool_choice& choice, std::string_view server) {
+bool may_choose(const stored::tool_choice& choice, std::string_view server) {
   const std::string start = std::string(server) + "__";
   // A glob may match a name that begins so if one of the two beginnings continues the other.
   const auto may_match = [&](std::string_view glob) {
@@ -113,4 +116,4 @@ bool may_choose(const tool_choice& choice, std::string_view server) {
          std::ranges::none_of(choice.deny, [&](const auto& glob) { return glob == "*" || glob == start + "*"; });
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::tools

@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::tools {
 namespace {}  // namespace
 
 void kept_names::remember(const std::string& name, tool t) {
@@ -25,7 +25,7 @@ void kept_names::remember(const offered_tools& tools) {
   }
 }
 
-void kept_names::restore(std::span<const record::meant_tool> tools) {
+void kept_names::restore(std::span<const stored::record::meant_tool> tools) {
   for (const auto& t : tools) remember(t.name, {t.server, t.tool});
 }
 
@@ -52,8 +52,8 @@ offered_ptr kept_names::settle(offered_ptr tools) {
       names.push_back(before->second);
     } else if (tools_.contains(name)) {
       names.push_back(free_name(name, t, *tools));
-      log::warn("the tool " + json_quoted(entry.tool) + " of server \"" + entry.server + "\" is named " + names.back() +
-                ", because the conversation uses the name " + name + " for another tool");
+      log::warn("the tool " + json::json_quoted(entry.tool) + " of server \"" + entry.server + "\" is named " +
+                names.back() + ", because the conversation uses the name " + name + " for another tool");
     } else {
       names.push_back(name);
     }
@@ -77,8 +77,8 @@ offered_ptr kept_names::settle(offered_ptr tools) {
     set->tools[i].encoded = nullptr;  // the cached encoding has the other name
   }
   settled->set = std::move(set);
-  settled->guidance = words::guidance(settled->names);
+  settled->guidance = loop::words::guidance(settled->names);
   return last_ = std::move(settled);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::tools

@@ -10,14 +10,14 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::tools {
 
 /// The names of one run's tools.
 class kept_names {
  public:
   /// Restores the tools behind the names of earlier runs, or of this run before a restart. Call it before the first
   /// settle(). The first tool of a name is kept.
-  void restore(std::span<const record::meant_tool> tools);
+  void restore(std::span<const stored::record::meant_tool> tools);
   /// Returns `tools` with the names that these tools had before. A tool whose name has meant another one gets a new
   /// name. Returns the same object if no name changes.
   offered_ptr settle(offered_ptr tools);
@@ -34,4 +34,4 @@ class kept_names {
   std::map<tool, std::string> names_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::tools

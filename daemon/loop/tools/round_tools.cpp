@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::tools {
 namespace {
 
 constexpr std::size_t max_names_told = 50;
@@ -39,7 +39,7 @@ void add_pairs(std::string& key, const auto& renamed) {
     add_text(key, to);
   }
 }
-void add_servers(std::string& key, const std::shared_ptr<const std::vector<server_terms>>& servers) {
+void add_servers(std::string& key, const std::shared_ptr<const std::vector<stored::server_terms>>& servers) {
   if (!servers) {
     key += '-';
     return;
@@ -54,7 +54,7 @@ void add_servers(std::string& key, const std::shared_ptr<const std::vector<serve
   }
 }
 
-std::string key_of(const tool_choice& choice, const std::string& api, std::size_t room) {
+std::string key_of(const stored::tool_choice& choice, const std::string& api, std::size_t room) {
   std::string key = api + '\n' + std::to_string(room) + '\n';
   for (const auto* globs : {&choice.only, &choice.allow, &choice.deny}) add_globs(key, *globs);
   add_pairs(key, choice.rename);
@@ -132,7 +132,7 @@ void adapt_entries(offered_tools& tools, const std::string& api, const tool_adap
     return forms;
   };
   tools.set = std::move(set);
-  if (!tools.names.empty()) tools.guidance = words::guidance(tools.names);
+  if (!tools.names.empty()) tools.guidance = loop::words::guidance(tools.names);
 }
 
 }  // namespace
@@ -142,7 +142,7 @@ std::size_t catalog_room(std::size_t max_tools, std::size_t own) {
   return max_tools > own + 1 ? max_tools - own - 1 : 0;
 }
 
-const mcp::catalog_entry* offered_tools::find(std::string_view name) const {
+const mcp::catalogs::catalog_entry* offered_tools::find(std::string_view name) const {
   const auto found = by_name.find(name);
   return found == by_name.end() ? nullptr : found->second;
 }
@@ -165,13 +165,13 @@ std::vector<std::string> offered_tools::similar(std::string_view name, std::size
   return found;
 }
 
-offered_ptr make_offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api,
-                       std::size_t room, const tool_adapter& adapt, const question_words& question,
-                       const offered_ptr& before) {
+offered_ptr make_offer(const mcp::catalogs::catalog_ptr& catalog, const stored::tool_choice& choice,
+                       const std::string& api, std::size_t room, const tool_adapter& adapt,
+                       const question_words& question, const offered_ptr& before) {
   auto tools = std::make_shared<offered_tools>();
   tools->catalog = catalog;
   tools->room = room;
-  std::span<const mcp::entry_ptr> known;
+  std::span<const mcp::catalogs::entry_ptr> known;
   if (before) known = before->entries;
   tools->entries = chosen_tools(*catalog, choice, known);
   // Sorts, because some servers list their tools in another order each time.
@@ -191,16 +191,16 @@ offered_ptr make_offer(const mcp::catalog_ptr& catalog, const tool_choice& choic
 }
 
 std::string server_instructions(const offered_tools& tools, std::size_t most) {
-  std::unordered_set<const mcp::catalog_entry*> shown;
+  std::unordered_set<const mcp::catalogs::catalog_entry*> shown;
   for (const auto& [name, entry] : tools.by_name) shown.insert(entry);
-  std::vector<mcp::entry_ptr> entries;
+  std::vector<mcp::catalogs::entry_ptr> entries;
   std::ranges::copy_if(tools.entries, std::back_inserter(entries),
                        [&](const auto& e) { return shown.contains(e.get()); });
-  return mcp::joined_instructions(entries, most);
+  return mcp::views::joined_instructions(entries, most);
 }
 
-offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api,
-                               std::size_t room, const question_words& question) {
+offered_ptr round_tools::offer(const mcp::catalogs::catalog_ptr& catalog, const stored::tool_choice& choice,
+                               const std::string& api, std::size_t room, const question_words& question) {
   auto key = key_of(choice, api, room);
   if (!question.empty() && catalog->entries().size() > room)  // only then does the question matter
     for (const auto& e : catalog->entries())
@@ -219,7 +219,7 @@ offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choic
   return place;
 }
 
-offered_ptr round_tools::with_own(const offered_tools& base, const std::vector<mcp::entry_ptr>& own,
+offered_ptr round_tools::with_own(const offered_tools& base, const std::vector<mcp::catalogs::entry_ptr>& own,
                                   const std::string& api, const question_words& question) {
   auto tools = std::make_shared<offered_tools>();
   tools->catalog = base.catalog;
@@ -228,7 +228,7 @@ offered_ptr round_tools::with_own(const offered_tools& base, const std::vector<m
     if (std::ranges::find(own, e->name, [](const auto& mine) -> const auto& { return mine->name; }) == own.end())
       tools->entries.push_back(e);
   tools->entries.insert(tools->entries.end(), own.begin(), own.end());
-  const bool reads_on = std::ranges::any_of(own, [](const auto& e) { return read_result::is(*e); });
+  const bool reads_on = std::ranges::any_of(own, [](const auto& e) { return results::read_result::is(*e); });
   adapt_entries(*tools, api, adapt_, own.size(), own.size() + (reads_on ? 0 : 1), question);
   return tools;
 }
@@ -245,7 +245,7 @@ question_words::question_words(std::string_view question) {
   }
 }
 
-bool question_words::name(const mcp::catalog_entry& tool) const {
+bool question_words::name(const mcp::catalogs::catalog_entry& tool) const {
   return words_.contains(tool.name) || words_.contains(tool.tool);
 }
 
@@ -270,4 +270,4 @@ void round_tools::tell_left_out(const offered_tools& tools) {
   if (told_.insert(stable_hash(line)).second) log::warn(std::move(line));
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::tools

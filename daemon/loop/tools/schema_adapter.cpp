@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::tools {
 namespace {
 
 // Enough definitions for a few APIs. Beyond either bound the cache is emptied.
@@ -24,7 +24,7 @@ constexpr std::size_t max_kept = 16'384, max_kept_bytes = std::size_t{64} << 20;
 
 class adapter {
  public:
-  std::vector<adapted_tool> adapt(std::span<const mcp::entry_ptr> entries, std::string_view api) {
+  std::vector<adapted_tool> adapt(std::span<const mcp::catalogs::entry_ptr> entries, std::string_view api) {
     std::vector<std::string_view> exposed;
     exposed.reserve(entries.size());
     for (const auto& e : entries) exposed.push_back(e->name);
@@ -43,7 +43,7 @@ class adapter {
     std::uint64_t hash = 0;  // of the server's definition, which itself would keep the whole tools/list result alive
     std::size_t size = 0;    // of that definition in bytes
     made_tool tool;
-    bool is(const mcp::catalog_entry& e, std::string_view name, std::string_view for_api) const {
+    bool is(const mcp::catalogs::catalog_entry& e, std::string_view name, std::string_view for_api) const {
       return hash == e.hash && size == e.definition.text().size() && shown == name && api == for_api;
     }
     // Estimates the bytes kept: the adapted definition, and as much again for its encodings.
@@ -52,7 +52,7 @@ class adapter {
     }
   };
 
-  const made_tool& known(const mcp::catalog_entry& e, const std::string& shown, std::string_view api) {
+  const made_tool& known(const mcp::catalogs::catalog_entry& e, const std::string& shown, std::string_view api) {
     const std::hash<std::string_view> hash_of;
     const auto place = e.hash ^ hash_of(shown) ^ (hash_of(api) << 1);
     auto at = kept_.find(place);
@@ -70,16 +70,17 @@ class adapter {
     return kept_.emplace(place, std::move(fresh)).first->second.tool;
   }
 
-  static made_tool made(const mcp::catalog_entry& e, const std::string& shown, std::string_view api) {
-    auto tool = providers::adapt_tool(shown, e.description, find_member(e.definition, "inputSchema"), api);
+  static made_tool made(const mcp::catalogs::catalog_entry& e, const std::string& shown, std::string_view api) {
+    auto tool = providers::adapt::adapt_tool(shown, e.description, json::find_member(e.definition, "inputSchema"), api);
     if (!tool) {
       log::warn("tool \"" + e.name + "\" is not offered to models: " + tool.error().message);
       return std::nullopt;
     }
     if (!tool->changes.empty())
-      log::warn("tool \"" + e.name + "\" is offered to models with changes: " + providers::changes_in_words(*tool));
+      log::warn("tool \"" + e.name +
+                "\" is offered to models with changes: " + providers::adapt::changes_in_words(*tool));
     if (tool->schema.owner().size() > tool->schema.text().size()) tool->schema = tool->schema.detached();
-    tool->strict = is_caller_tool(e) && find_member(e.definition, "strict").is_true();
+    tool->strict = is_caller_tool(e) && json::find_member(e.definition, "strict").is_true();
     tool->encoded = std::make_shared<providers::fragment_cache>();
     return std::move(*tool);
   }
@@ -91,9 +92,8 @@ class adapter {
 }  // namespace
 
 tool_adapter schema_adapter() {
-  return [shared = std::make_shared<adapter>()](std::span<const mcp::entry_ptr> entries, std::string_view api) {
-    return shared->adapt(entries, api);
-  };
+  return [shared = std::make_shared<adapter>()](std::span<const mcp::catalogs::entry_ptr> entries,
+                                                std::string_view api) { return shared->adapt(entries, api); };
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::tools

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::tools {
 
 void tool_offer::take(const providers::model& model, std::span<const providers::message_ptr> asked, bool reads) {
   auto catalog = from_.snapshot();
@@ -22,7 +22,7 @@ void tool_offer::take(const providers::model& model, std::span<const providers::
   const auto room = catalog_room(model.max_tools(), own_.size());
   const auto before = std::exchange(base_, shared_.offer(catalog_, choice_, model.api(), room, *question_));
   auto own = own_;
-  if (reads) own.push_back(read_result::entry());
+  if (reads) own.push_back(results::read_result::entry());
   if (own.empty())
     now_ = base_;
   else if (!now_ || reads != reads_ || before->set != base_->set)
@@ -31,15 +31,15 @@ void tool_offer::take(const providers::model& model, std::span<const providers::
   now_ = names_.settle(std::move(now_));
 }
 
-const past_names::names* tool_offer::known_then(const mcp::catalog_entry& tool) {
+const policy::past_names::names* tool_offer::known_then(const mcp::catalogs::catalog_entry& tool) {
   const auto* kept = choice_.beside.get();
   if (kept == nullptr) return nullptr;
-  if (past_of_ != catalog_) past_ = past_names(*catalog_, *kept);
+  if (past_of_ != catalog_) past_ = policy::past_names(*catalog_, *kept);
   past_of_ = catalog_;
   return past_.find(tool.server, tool.tool);
 }
 
-record::assistant tool_offer::with_tools(record::assistant r) const {
+stored::record::assistant tool_offer::with_tools(stored::record::assistant r) const {
   std::vector<std::string_view> servers, names;
   const auto calls = r.message->calls();
   for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -62,4 +62,4 @@ record::assistant tool_offer::with_tools(record::assistant r) const {
   return r;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::tools

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::tools {
 
 std::vector<waiting_server> supervised_tools::waiting_for_login() const {
   std::vector<waiting_server> list;
@@ -12,4 +12,4 @@ std::vector<waiting_server> supervised_tools::waiting_for_login() const {
   return list;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::tools

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::tools {
 
 /// A server without tools until a person has logged in to it.
 struct waiting_server {
@@ -21,7 +21,7 @@ class tool_source {
  public:
   virtual ~tool_source() = default;
   /// Returns the present catalog; never null.
-  virtual mcp::catalog_ptr snapshot() const = 0;
+  virtual mcp::catalogs::catalog_ptr snapshot() const = 0;
   /// Calls `then` once no server is starting for the first time, or after `at_most`. Never calls it before returning.
   virtual void when_settled(milliseconds at_most, std::function<void()> then) = 0;
   /// Returns the servers that wait for a login, in the order of the configuration.
@@ -31,15 +31,15 @@ class tool_source {
 /// The tools of the supervised servers.
 class supervised_tools final : public tool_source {
  public:
-  explicit supervised_tools(mcp::supervisor& servers) : servers_(servers) {}
-  mcp::catalog_ptr snapshot() const override { return servers_.snapshot(); }
+  explicit supervised_tools(mcp::supervise::supervisor& servers) : servers_(servers) {}
+  mcp::catalogs::catalog_ptr snapshot() const override { return servers_.snapshot(); }
   void when_settled(milliseconds at_most, std::function<void()> then) override {
     servers_.when_settled(at_most, std::move(then));
   }
   std::vector<waiting_server> waiting_for_login() const override;
 
  private:
-  mcp::supervisor& servers_;
+  mcp::supervise::supervisor& servers_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::tools

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::waits {
 
 namespace asio = boost::asio;
 namespace {
@@ -21,11 +21,12 @@ struct wake_up {};
 
 struct first_waits::state {
   explicit state(const asio::any_io_executor& executor) : wakes(executor) {}
-  inbox<wake_up> wakes;
+  async::inbox<wake_up> wakes;
   bool interrupted = false;
 };
 
-first_waits::first_waits(const asio::any_io_executor& executor, time_source& time, room_queue& room, tool_source& tools)
+first_waits::first_waits(const asio::any_io_executor& executor, time_source& time, limits::room_queue& room,
+                         tools::tool_source& tools)
     : time_(time), room_(room), tools_(tools), state_(std::make_shared<state>(executor)) {}
 
 first_waits::~first_waits() = default;
@@ -51,7 +52,7 @@ asio::awaitable<result<void>> first_waits::for_room(milliseconds most) {
   limit->arm(until, wake_later());
   while (!place->is_called() && !state_->interrupted && time_.now() < until) co_await state_->wakes.next();
   if (state_->interrupted) co_return fail(errc::cancelled, "the run was cancelled before it began");
-  if (!place->is_called()) co_return fail(errc::limit, std::string(words::no_room));
+  if (!place->is_called()) co_return fail(errc::limit, std::string(loop::words::no_room));
   co_return result<void>();
 }
 
@@ -79,4 +80,4 @@ asio::awaitable<void> first_waits::for_servers(std::function<bool()> misses_tool
   }
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::waits

@@ -12,12 +12,13 @@
 #include <functional>
 #include <memory>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::waits {
 
 /// Belongs to one run, which waits for one thing at a time. All of `time`, `room` and `tools` must outlive it.
 class first_waits {
  public:
-  first_waits(const boost::asio::any_io_executor& executor, time_source& time, room_queue& room, tool_source& tools);
+  first_waits(const boost::asio::any_io_executor& executor, time_source& time, limits::room_queue& room,
+              tools::tool_source& tools);
   ~first_waits();
   first_waits(const first_waits&) = delete;
   first_waits& operator=(const first_waits&) = delete;
@@ -41,9 +42,9 @@ class first_waits {
   std::function<void()> wake_later() const;
 
   time_source& time_;
-  room_queue& room_;
-  tool_source& tools_;
+  limits::room_queue& room_;
+  tools::tool_source& tools_;
   std::shared_ptr<state> state_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::waits

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::postgres {
 namespace {
 
 struct loaded {
@@ -70,4 +70,4 @@ result<const libpq*> libpq::load() {
   return &once.table;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::postgres

@@ -5,7 +5,7 @@
 
 #include <libpq-fe.h>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::postgres {
 
 struct libpq {
   decltype(&::PQconninfoParse) conninfo_parse = nullptr;
@@ -41,4 +41,4 @@ struct libpq {
   static result<const libpq*> load();
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::postgres

@@ -10,7 +10,7 @@
 #include <chrono>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::postgres {
 namespace {
 
 // Numbers of types in the catalog of every PostgreSQL (pg_type.dat).
@@ -296,4 +296,4 @@ postgres_connection::outcome<bool> postgres_connection::first(const char* sql, c
   return any;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::postgres

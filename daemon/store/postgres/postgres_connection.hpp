@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::postgres {
 
 /// Parts of store.url.
 struct postgres_target {
@@ -127,4 +127,4 @@ class postgres_connection {
   std::uint64_t made_ = 0;  // counter for their names
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::postgres

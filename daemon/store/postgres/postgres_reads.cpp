@@ -12,10 +12,10 @@
   "coalesce(CASE WHEN r.owner <> $1 THEN d.label END, '') FROM sessions s LEFT JOIN runs r ON r.session = s.id AND " \
   "r.ended_ms IS NULL AND r.session <> '' LEFT JOIN daemons d ON d.number = r.owner "
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::postgres {
 
-result<std::vector<run_row>> postgres_store::run_rows(const char* sql, const postgres_values& values) {
-  std::vector<run_row> rows;
+result<std::vector<stored::run_row>> postgres_store::run_rows(const char* sql, const postgres_values& values) {
+  std::vector<stored::run_row> rows;
   auto done = each(sql, values, [&](const postgres_row& r) -> result<void> {
     rows.push_back({r.integer(0), r.owned(1), r.owned(2), r.owned(3), r.owned(4), r.integer(5), r.integer(6),
                     r.owned(7), r.owned(8)});
@@ -25,8 +25,8 @@ result<std::vector<run_row>> postgres_store::run_rows(const char* sql, const pos
   return rows;
 }
 
-result<std::vector<session_row>> postgres_store::session_rows(const char* sql, const postgres_values& values) {
-  std::vector<session_row> rows;
+result<std::vector<stored::session_row>> postgres_store::session_rows(const char* sql, const postgres_values& values) {
+  std::vector<stored::session_row> rows;
   auto done = each(sql, values, [&](const postgres_row& r) -> result<void> {
     rows.push_back({r.owned(0), r.owned(1), r.owned(2), r.owned(3), r.integer(4), r.integer(5), r.integer(6),
                     r.integer(7), r.owned(8), r.owned(9)});
@@ -36,15 +36,16 @@ result<std::vector<session_row>> postgres_store::session_rows(const char* sql, c
   return rows;
 }
 
-result<void> postgres_store::record_texts(const char* sql, const postgres_values& values, const record_sink& sink) {
+result<void> postgres_store::record_texts(const char* sql, const postgres_values& values,
+                                          const store::record_sink& sink) {
   return each(sql, values, [&](const postgres_row& r) { return sink({r.integer(0), r.integer(1), r.text(2)}); });
 }
 
-result<std::vector<run_row>> postgres_store::runs() {
+result<std::vector<stored::run_row>> postgres_store::runs() {
   return run_rows(MCPBX_RUN_COLUMNS "ORDER BY id", {});
 }
 
-result<std::vector<run_row>> postgres_store::unfinished_runs() {
+result<std::vector<stored::run_row>> postgres_store::unfinished_runs() {
   return run_rows(MCPBX_RUN_COLUMNS "WHERE ended_ms IS NULL AND owner=$1 ORDER BY id", postgres_values().add(number_));
 }
 
@@ -58,39 +59,39 @@ result<std::optional<std::string>> postgres_store::owner_of(std::string_view run
   return owner;
 }
 
-result<std::vector<run_row>> postgres_store::runs_of(std::string_view session) {
+result<std::vector<stored::run_row>> postgres_store::runs_of(std::string_view session) {
   return run_rows(MCPBX_RUN_COLUMNS "WHERE session=$1 ORDER BY id", postgres_values().add(session));
 }
 
-result<std::optional<run_row>> postgres_store::find_run(std::string_view run) {
+result<std::optional<stored::run_row>> postgres_store::find_run(std::string_view run) {
   auto rows = run_rows(MCPBX_RUN_COLUMNS
                        "WHERE run=$1 AND (ended_ms IS NOT NULL OR owner=$2) "
                        "ORDER BY ended_ms IS NULL DESC, id DESC LIMIT 1",
                        postgres_values().add(run).add(number_));
   if (!rows) return std::unexpected(std::move(rows.error()));
-  return rows->empty() ? std::optional<run_row>() : std::move(rows->front());
+  return rows->empty() ? std::optional<stored::run_row>() : std::move(rows->front());
 }
 
-result<std::vector<run_row>> postgres_store::runs_before(std::int64_t before, std::size_t most) {
+result<std::vector<stored::run_row>> postgres_store::runs_before(std::int64_t before, std::size_t most) {
   return run_rows(MCPBX_RUN_COLUMNS "WHERE $1 = 0 OR id < $1 ORDER BY id DESC LIMIT $2",
                   postgres_values().add(before).add(static_cast<std::int64_t>(most)));
 }
 
-result<void> postgres_store::read_run(std::int64_t id, const record_sink& sink) {
+result<void> postgres_store::read_run(std::int64_t id, const store::record_sink& sink) {
   return record_texts("SELECT run, seq, body FROM records WHERE run=$1 ORDER BY seq", postgres_values().add(id), sink);
 }
 
-result<void> postgres_store::read_session(std::string_view session, const record_sink& sink) {
+result<void> postgres_store::read_session(std::string_view session, const store::record_sink& sink) {
   return record_texts(
       "SELECT records.run, seq, body FROM runs JOIN records ON records.run = runs.id "
       "WHERE runs.session=$1 ORDER BY runs.id, seq",
       postgres_values().add(session), sink);
 }
 
-result<std::vector<session_row>> postgres_store::sessions(const session_query& q) {
+result<std::vector<stored::session_row>> postgres_store::sessions(const stored::session_query& q) {
   const auto most = static_cast<std::int64_t>(q.limit);
   // $3 is the owner, "" for all; $4 is a second owner that counts too.
-  const std::string_view whose = q.principal, also = is_person(whose) ? std::string_view() : whose;
+  const std::string_view whose = q.principal, also = stored::is_person(whose) ? std::string_view() : whose;
   const auto values = postgres_values().add(number_).add(most).add(whose).add(also);
   if (q.before.empty())
     return session_rows(MCPBX_SESSION_COLUMNS
@@ -103,10 +104,10 @@ result<std::vector<session_row>> postgres_store::sessions(const session_query& q
       postgres_values(values).add(std::string_view(q.before)));
 }
 
-result<std::optional<session_row>> postgres_store::session(std::string_view id) {
+result<std::optional<stored::session_row>> postgres_store::session(std::string_view id) {
   auto rows = session_rows(MCPBX_SESSION_COLUMNS "WHERE s.id=$2", postgres_values().add(number_).add(id));
   if (!rows) return std::unexpected(std::move(rows.error()));
-  return rows->empty() ? std::optional<session_row>() : std::move(rows->front());
+  return rows->empty() ? std::optional<stored::session_row>() : std::move(rows->front());
 }
 
 // Locks the rows of the sessions first: a run that another daemon is beginning waits and then finds no session, and a
@@ -135,7 +136,7 @@ result<void> postgres_store::erase(std::span<const std::string> sessions) {
   return done;
 }
 
-result<std::vector<session_row>> postgres_store::unused_sessions(std::int64_t before_ms, std::size_t most) {
+result<std::vector<stored::session_row>> postgres_store::unused_sessions(std::int64_t before_ms, std::size_t most) {
   return session_rows(MCPBX_SESSION_COLUMNS
                       "WHERE s.used_ms < $2 AND s.last_run < (SELECT max(last_run) FROM sessions) AND r.id IS NULL "
                       "ORDER BY s.last_run LIMIT $3",
@@ -150,4 +151,4 @@ result<std::int64_t> postgres_store::kept_bytes() {
   return sum;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::postgres

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::postgres {
 namespace {
 
 // Migrations: entry i turns version i into version i + 1. Entries are only ever added.
@@ -80,12 +80,12 @@ result<void> postgres_store::connect() {
   auto target = postgres_target_of(**pq, *url);
   if (!target) return std::unexpected(std::move(target.error()));
   place_ = target->place;
-  redactor::add(secret(target->password));
+  redact::redactor::add(redact::secret(target->password));
   auto settings = options_.connection;
   settings.url = std::move(*url);
   auto made = postgres_connection::open(**pq, settings);
   if (!made)
-    return fail(errc::io, name() + " cannot be reached (" + redactor::redact(made.error().what) +
+    return fail(errc::io, name() + " cannot be reached (" + redact::redactor::redact(made.error().what) +
                               "); see that the database runs and that store.url is right");
   connection_ = std::move(*made);
   if (auto done = prepare_session(); !done) return done;
@@ -230,7 +230,7 @@ result<void> postgres_store::touch() {
 
 // Finds runs of daemons that are gone. Time in which the server was down does not count, since no daemon could give a
 // sign of life then.
-result<std::vector<run_row>> postgres_store::abandoned_runs(std::int64_t now_ms) {
+result<std::vector<stored::run_row>> postgres_store::abandoned_runs(std::int64_t now_ms) {
   std::vector<std::int64_t> owners;
   auto found = each(
       "SELECT number FROM daemons d WHERE number <> $1 AND EXISTS (SELECT FROM runs WHERE owner = d.number AND "
@@ -242,7 +242,7 @@ result<std::vector<run_row>> postgres_store::abandoned_runs(std::int64_t now_ms)
         return {};
       });
   if (!found) return std::unexpected(std::move(found.error()));
-  std::vector<run_row> all;
+  std::vector<stored::run_row> all;
   for (const auto owner : owners) {
     auto taken = take_from(owner, now_ms);
     if (!taken) {
@@ -251,22 +251,22 @@ result<std::vector<run_row>> postgres_store::abandoned_runs(std::int64_t now_ms)
     }
     std::ranges::move(*taken, std::back_inserter(all));
   }
-  std::ranges::sort(all, {}, &run_row::id);
+  std::ranges::sort(all, {}, &stored::run_row::id);
   return all;
 }
 
 // Takes over the runs of a daemon in one transaction, holding its lock so that it cannot come back meanwhile, and
 // appends a record after which that daemon cannot write.
-result<std::vector<run_row>> postgres_store::take_from(std::int64_t owner, std::int64_t now_ms) {
+result<std::vector<stored::run_row>> postgres_store::take_from(std::int64_t owner, std::int64_t now_ms) {
   if (auto begun = execute("BEGIN"); !begun) return std::unexpected(std::move(begun.error()));
   bool gone = false;
   auto tried = first("SELECT pg_try_advisory_xact_lock($1::integer, $2::integer)",
                      postgres_values().add(lock_class()).add(owner),
                      [&](const postgres_row& row) { gone = row.text(0) == "t"; });
   if (!tried) return std::unexpected(std::move(tried.error()));
-  const auto whole = to_text(record::taken_over{options_.label, false});
-  const auto lost = to_text(record::taken_over{options_.label, true});
-  std::vector<run_row> taken;
+  const auto whole = stored::to_text(stored::record::taken_over{options_.label, false});
+  const auto lost = stored::to_text(stored::record::taken_over{options_.label, true});
+  std::vector<stored::run_row> taken;
   if (gone) {
     auto rows = run_rows(
         "WITH r AS (SELECT id, boot FROM runs WHERE owner=$2 AND ended_ms IS NULL FOR UPDATE), "
@@ -288,4 +288,4 @@ result<std::vector<run_row>> postgres_store::take_from(std::int64_t owner, std::
   return taken;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::postgres

@@ -10,10 +10,10 @@
 #include <span>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::postgres {
 
 std::unexpected<error> postgres_store::failed(const postgres_connection::failure& why) {
-  const auto what = redactor::redact(why.what);
+  const auto what = redact::redactor::redact(why.what);
   const auto& state = why.state;
   if (state.empty() || state.starts_with("57P"))
     return fail(errc::io, "the connection to " + name() + " was lost (" + what + "); see that the database runs");
@@ -78,7 +78,7 @@ result<void> postgres_store::commit() {
   return {};
 }
 
-result<void> postgres_store::append(std::span<run_batch* const> batches, bool synced) {
+result<void> postgres_store::append(std::span<store::run_batch* const> batches, bool synced) {
   if (!connection_) return not_open();
   auto before = places_of(batches);
   auto done = append_all(batches, synced);
@@ -89,10 +89,10 @@ result<void> postgres_store::append(std::span<run_batch* const> batches, bool sy
 }
 
 // Appends with few round trips for a group of any size: begins runs, inserts all records in one statement, ends runs.
-result<void> postgres_store::append_all(std::span<run_batch* const> batches, bool synced) {
+result<void> postgres_store::append_all(std::span<store::run_batch* const> batches, bool synced) {
   auto begun = execute("BEGIN; SET LOCAL synchronous_commit TO " + (synced ? synced_ : std::string("off")));
   if (!begun) return std::unexpected(std::move(begun.error()));
-  std::vector<run_batch*> missing;
+  std::vector<store::run_batch*> missing;
   for (auto* b : batches) {
     if (b->place->id == 0) {
       if (auto done = begin(*b); !done) return done;
@@ -105,7 +105,7 @@ result<void> postgres_store::append_all(std::span<run_batch* const> batches, boo
   }
   if (auto done = insert(missing); !done) return done;
   for (const auto* b : missing) {
-    const auto* last = b->records.empty() ? nullptr : std::get_if<record::run_ended>(&b->records.back());
+    const auto* last = b->records.empty() ? nullptr : std::get_if<stored::record::run_ended>(&b->records.back());
     if (!last) continue;
     if (auto done = end(*b, *last); !done) return done;
   }
@@ -117,10 +117,11 @@ result<void> postgres_store::append_all(std::span<run_batch* const> batches, boo
 
 // Begins a run. Takes the row of the session first, so that deleting the session and beginning a run exclude each
 // other.
-result<void> postgres_store::begin(run_batch& batch) {
+result<void> postgres_store::begin(store::run_batch& batch) {
   auto& place = *batch.place;
-  const auto* started = batch.records.empty() ? nullptr : std::get_if<record::run_started>(&batch.records.front());
-  const record::run_started none;
+  const auto* started =
+      batch.records.empty() ? nullptr : std::get_if<stored::record::run_started>(&batch.records.front());
+  const stored::record::run_started none;
   const auto& r = started ? *started : none;
   postgres_values values;
   values.add(std::string_view(r.session)).add(std::string_view(place.run)).add(std::string_view(r.principal));
@@ -136,7 +137,7 @@ result<void> postgres_store::begin(run_batch& batch) {
     return done ? result<void>() : std::unexpected(std::move(done.error()));
   }
   if (r.inherited_count == 0 && r.inherited_after == 0) {
-    const auto title = title_of(r);
+    const auto title = stored::title_of(r);
     auto done = first(
         "WITH s AS (INSERT INTO sessions(id, title, principal, model, created_ms, used_ms, last_run, runs, bytes) "
         "VALUES($1, $7, $3, $4, $6, $6, nextval('run_ids'), 1, 0) ON CONFLICT (id) DO UPDATE SET model=excluded.model, "
@@ -162,7 +163,7 @@ result<void> postgres_store::begin(run_batch& batch) {
 // Checks a run after a reconnect. A server that crashed may have lost unsynced records; a run must not continue behind
 // such a gap. If the connection broke during a COMMIT, this batch may be stored already: then exactly these records
 // follow the earlier ones, and it returns true.
-result<bool> postgres_store::is_there(run_batch& batch) {
+result<bool> postgres_store::is_there(store::run_batch& batch) {
   auto& place = *batch.place;
   if (std::exchange(place.opening, opening_) == opening_) return false;
   bool has_last = place.next_seq == 0, same = true;
@@ -191,14 +192,14 @@ result<bool> postgres_store::is_there(run_batch& batch) {
 }
 
 // Notes the server's present start for a run whose records are all there, so that earlier crashes do not matter.
-result<void> postgres_store::note_boot(const run_batch& batch) {
+result<void> postgres_store::note_boot(const store::run_batch& batch) {
   auto noted = first("UPDATE runs SET boot=nullif($2, '') WHERE id=$1 AND boot IS DISTINCT FROM nullif($2, '')",
                      postgres_values().add(batch.place->id).add(batch.calls_synced ? std::string_view() : boot_));
   return noted ? result<void>() : std::unexpected(std::move(noted.error()));
 }
 
 // Inserts records of runs that still belong to this daemon. A daemon that takes one over has occupied the next number.
-result<void> postgres_store::insert(std::span<run_batch* const> batches) {
+result<void> postgres_store::insert(std::span<store::run_batch* const> batches) {
   std::vector<std::int64_t> runs, seqs, times;
   std::vector<std::string_view> texts, names;
   for (auto* b : batches)
@@ -225,7 +226,7 @@ result<void> postgres_store::insert(std::span<run_batch* const> batches) {
   return taken == static_cast<std::int64_t>(texts.size()) ? result<void>() : lost_to_another();
 }
 
-result<void> postgres_store::end(const run_batch& batch, const record::run_ended& last) {
+result<void> postgres_store::end(const store::run_batch& batch, const stored::record::run_ended& last) {
   const auto& place = *batch.place;
   auto bytes = place.bytes;
   if (bytes < 0) {
@@ -236,7 +237,7 @@ result<void> postgres_store::end(const run_batch& batch, const record::run_ended
   auto done = first(
       "WITH r AS (UPDATE runs SET ended_ms=$2, reason=$3 WHERE id=$1 RETURNING session) "
       "UPDATE sessions SET used_ms=$2, bytes=bytes+$4 FROM r WHERE sessions.id=r.session",
-      postgres_values().add(place.id).add(batch.at_ms).add(to_string(last.reason)).add(bytes));
+      postgres_values().add(place.id).add(batch.at_ms).add(stored::to_string(last.reason)).add(bytes));
   return done ? result<void>() : std::unexpected(std::move(done.error()));
 }
 
@@ -245,4 +246,4 @@ result<void> postgres_store::mark_damaged(std::int64_t id, std::int64_t at_ms) {
   return done ? result<void>() : std::unexpected(std::move(done.error()));
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::postgres

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::postgres {
 
-class postgres_store final : public run_store {
+class postgres_store final : public store::run_store {
  public:
   struct options {
     /// Returns the URL (postgresql://…). Called on the store's thread at each connect; may block.
@@ -54,24 +54,24 @@ class postgres_store final : public run_store {
   /// Appends all or nothing. If the connection is lost during COMMIT, the append fails with an unknown outcome
   /// (run_place::tried_id). After the next open() the outcome is certain, and repeating the append of a begun run
   /// succeeds without writing twice.
-  result<void> append(std::span<run_batch* const> batches, bool synced) override;
+  result<void> append(std::span<store::run_batch* const> batches, bool synced) override;
   result<void> mark_damaged(std::int64_t id, std::int64_t at_ms) override;
 
   /// Returns all runs in order of their start.
-  result<std::vector<run_row>> runs();
-  result<std::vector<run_row>> unfinished_runs() override;
-  result<std::vector<run_row>> abandoned_runs(std::int64_t now_ms) override;
+  result<std::vector<stored::run_row>> runs();
+  result<std::vector<stored::run_row>> unfinished_runs() override;
+  result<std::vector<stored::run_row>> abandoned_runs(std::int64_t now_ms) override;
   result<std::optional<std::string>> owner_of(std::string_view run) override;
-  result<std::vector<run_row>> runs_of(std::string_view session) override;
-  result<std::optional<run_row>> find_run(std::string_view run) override;
-  result<std::vector<run_row>> runs_before(std::int64_t before, std::size_t most) override;
-  result<void> read_run(std::int64_t id, const record_sink& sink) override;
-  result<void> read_session(std::string_view session, const record_sink& sink) override;
+  result<std::vector<stored::run_row>> runs_of(std::string_view session) override;
+  result<std::optional<stored::run_row>> find_run(std::string_view run) override;
+  result<std::vector<stored::run_row>> runs_before(std::int64_t before, std::size_t most) override;
+  result<void> read_run(std::int64_t id, const store::record_sink& sink) override;
+  result<void> read_session(std::string_view session, const store::record_sink& sink) override;
 
-  result<std::vector<session_row>> sessions(const session_query& q) override;
-  result<std::optional<session_row>> session(std::string_view id) override;
+  result<std::vector<stored::session_row>> sessions(const stored::session_query& q) override;
+  result<std::optional<stored::session_row>> session(std::string_view id) override;
   result<void> erase(std::span<const std::string> sessions) override;
-  result<std::vector<session_row>> unused_sessions(std::int64_t before_ms, std::size_t most) override;
+  result<std::vector<stored::session_row>> unused_sessions(std::int64_t before_ms, std::size_t most) override;
   result<std::int64_t> kept_bytes() override;
 
  private:
@@ -81,25 +81,25 @@ class postgres_store final : public run_store {
   result<void> migrate();
   result<std::int64_t> version();
   result<void> take_place();
-  result<std::vector<run_row>> take_from(std::int64_t owner, std::int64_t now_ms);
+  result<std::vector<stored::run_row>> take_from(std::int64_t owner, std::int64_t now_ms);
   std::unexpected<error> no_permission(const postgres_connection::failure& why);
 
-  result<void> append_all(std::span<run_batch* const> batches, bool synced);
-  result<void> begin(run_batch& batch);
-  result<bool> is_there(run_batch& batch);
-  result<void> insert(std::span<run_batch* const> batches);
-  result<void> note_boot(const run_batch& batch);
+  result<void> append_all(std::span<store::run_batch* const> batches, bool synced);
+  result<void> begin(store::run_batch& batch);
+  result<bool> is_there(store::run_batch& batch);
+  result<void> insert(std::span<store::run_batch* const> batches);
+  result<void> note_boot(const store::run_batch& batch);
   std::unexpected<error> lost_to_another() const;
-  result<void> end(const run_batch& batch, const record::run_ended& last);
+  result<void> end(const store::run_batch& batch, const stored::record::run_ended& last);
   result<void> commit();
   void roll_back();
 
   result<std::string> execute(const std::string& sql);
   result<void> each(const char* sql, const postgres_values& values, const postgres_connection::row_sink& sink);
   result<bool> first(const char* sql, const postgres_values& values, const row_taker& take = {});
-  result<std::vector<run_row>> run_rows(const char* sql, const postgres_values& values);
-  result<std::vector<session_row>> session_rows(const char* sql, const postgres_values& values);
-  result<void> record_texts(const char* sql, const postgres_values& values, const record_sink& sink);
+  result<std::vector<stored::run_row>> run_rows(const char* sql, const postgres_values& values);
+  result<std::vector<stored::session_row>> session_rows(const char* sql, const postgres_values& values);
+  result<void> record_texts(const char* sql, const postgres_values& values, const store::record_sink& sink);
   std::unexpected<error> failed(const postgres_connection::failure& why);
   std::unexpected<error> not_open() const {
     return fail(errc::io, name() + " is not connected; the next run connects again");
@@ -119,4 +119,4 @@ class postgres_store final : public run_store {
   error last_failure_{};                    // error of the last connect
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::postgres

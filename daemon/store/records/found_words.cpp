@@ -7,7 +7,7 @@
 
 #include <array>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::stored {
 namespace {
 
 bool has_talk(std::string_view text) {
@@ -19,10 +19,10 @@ bool has_talk(std::string_view text) {
   return false;
 }
 
-std::string text_of_result(const raw_json& result) {
+std::string text_of_result(const json::raw_json& result) {
   std::string all;
-  for_each_element(find_member(result, "content"), [&](const raw_json& one) {
-    if (auto text = find_member(one, "text").as_string()) all += (all.empty() ? "" : "\n") + *text;
+  json::for_each_element(json::find_member(result, "content"), [&](const json::raw_json& one) {
+    if (auto text = json::find_member(one, "text").as_string()) all += (all.empty() ? "" : "\n") + *text;
     return true;
   });
   return all;
@@ -32,7 +32,7 @@ std::string text_of_result(const raw_json& result) {
 
 bool run_search::look(std::string_view role, std::string_view text) {
   if (!words_.matches(text)) return false;
-  const auto shown = redacted_part(text, {});
+  const auto shown = redact::redacted_part(text, {});
   if (!words_.matches(shown)) return false;
   role_ = role;
   line_ = words_.best_line(shown, longest_line);
@@ -40,7 +40,7 @@ bool run_search::look(std::string_view role, std::string_view text) {
 }
 
 // Takes a whole trace id or traceparent only, since parts of these are in many others by chance.
-bool run_search::look_at_trace(const trace_context& trace) {
+bool run_search::look_at_trace(const trace::trace_context& trace) {
   const auto& words = words_.words();
   if (trace.empty() || words.size() != 1 || (words.front() != trace.id() && words.front() != trace.parent))
     return false;
@@ -64,4 +64,4 @@ bool run_search::add(std::string_view text) {
   return false;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::stored

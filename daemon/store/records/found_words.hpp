@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::stored {
 
 /// One run in which the words were found.
 struct word_hit {
@@ -23,7 +23,7 @@ struct word_hit {
 class run_search {
  public:
   static constexpr std::size_t longest_line = 300;
-  explicit run_search(const word_search& words) : words_(words) {}
+  explicit run_search(const search::word_search& words) : words_(words) {}
   /// Takes a record as stored text. Returns true once all words were found in one message.
   bool add(std::string_view text);
   const std::string& role() const noexcept { return role_; }
@@ -31,9 +31,9 @@ class run_search {
 
  private:
   bool look(std::string_view role, std::string_view text);
-  bool look_at_trace(const trace_context& trace);
-  const word_search& words_;
+  bool look_at_trace(const trace::trace_context& trace);
+  const search::word_search& words_;
   std::string role_, line_;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::stored

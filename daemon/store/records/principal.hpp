@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::stored {
 
 /// Any holder of the port's token.
 inline constexpr std::string_view port_principal = "http";
@@ -24,4 +24,4 @@ inline std::string principal_of_server(std::string_view name) {
   return "server:" + std::string(name);
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::stored

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::stored {
 
 std::string_view to_string(stop_reason r) {
   switch (r) {
@@ -47,25 +47,25 @@ std::string_view to_string(stop_reason r) {
   return "interrupted";
 }
 
-std::string_view record::to_string(result_cause c) {
+std::string_view record::to_string(record::result_cause c) {
   switch (c) {
-    case result_cause::server:
+    case record::result_cause::server:
       return "server";
-    case result_cause::unknown_tool:
+    case record::result_cause::unknown_tool:
       return "unknown_tool";
-    case result_cause::bad_arguments:
+    case record::result_cause::bad_arguments:
       return "bad_arguments";
-    case result_cause::unavailable:
+    case record::result_cause::unavailable:
       return "unavailable";
-    case result_cause::timed_out:
+    case record::result_cause::timed_out:
       return "timed_out";
-    case result_cause::cancelled:
+    case record::result_cause::cancelled:
       return "cancelled";
-    case result_cause::too_many_calls:
+    case record::result_cause::too_many_calls:
       return "too_many_calls";
-    case result_cause::interrupted:
+    case record::result_cause::interrupted:
       return "interrupted";
-    case result_cause::refused:
+    case record::result_cause::refused:
       return "refused";
   }
   return "interrupted";
@@ -108,4 +108,4 @@ std::vector<providers::message_ptr> conversation_of(const record::run_started& r
   return all;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::stored

@@ -18,7 +18,7 @@
 #include <variant>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::stored {
 
 /// Reason of a run's end: one closed set, the same at every door (docs/requirements.md, L11).
 enum class stop_reason : std::uint8_t {
@@ -42,10 +42,11 @@ enum class stop_reason : std::uint8_t {
 };
 std::string_view to_string(stop_reason r);
 
-using conf::approval_mode, conf::limit_policy, conf::round_prompt_mode, conf::status_mode, conf::tool_error_policy;
+using conf::loop::approval_mode, conf::loop::limit_policy, conf::loop::round_prompt_mode, conf::loop::status_mode,
+    conf::loop::tool_error_policy;
 
 /// The limits of one run after configuration, model, profile and request were laid over each other.
-struct run_limits : conf::settled_counts, conf::settled_choices {
+struct run_limits : conf::loop::settled_counts, conf::loop::settled_choices {
   bool operator==(const run_limits&) const = default;
 };
 
@@ -54,7 +55,7 @@ namespace record {
 /// The complete result of a call whose output was cut for the model (L14).
 struct whole_result {
   std::string call_id;
-  raw_json result;
+  json::raw_json result;
 };
 /// The tool behind a name that a model uses.
 struct meant_tool {
@@ -94,15 +95,15 @@ struct run_started {
   link_rules links;
   /// Terms of the servers by the configuration, for a run that may be resumed after a restart. Null: not stored.
   std::shared_ptr<const std::vector<server_terms>> servers;
-  std::vector<raw_json> client_tools;  ///< definitions of the caller's own tools (L21), in MCP's shape
-  raw_json answer_schema;              ///< JSON Schema that the final answer must fit; or absent
-  providers::call_settings settings;   ///< settings of every call of the run's model
-  bool detached = false;               ///< the run goes on without a caller
-  std::string nonce;                   ///< part of the marks around tool output; empty: there are no marks
-  std::uint64_t likeness = 0;          ///< fingerprint of the request, as in run_request
-  trace_context trace;                 ///< trace of the caller, for the run's calls; or none
+  std::vector<json::raw_json> client_tools;  ///< definitions of the caller's own tools (L21), in MCP's shape
+  json::raw_json answer_schema;              ///< JSON Schema that the final answer must fit; or absent
+  providers::call_settings settings;         ///< settings of every call of the run's model
+  bool detached = false;                     ///< the run goes on without a caller
+  std::string nonce;                         ///< part of the marks around tool output; empty: there are no marks
+  std::uint64_t likeness = 0;                ///< fingerprint of the request, as in run_request
+  trace::trace_context trace;                ///< trace of the caller, for the run's calls; or none
   run_limits limits;
-  raw_json
+  json::raw_json
       asked_limits;  ///< those of `limits` that this request, or an earlier one of the session, asked for; or absent
 };
 /// The beginning of a round, written before its model request.
@@ -134,7 +135,7 @@ struct model_failed {
 /// shown call, so that an answer is valid for no other one.
 struct question {
   std::string id, kind, call_id;  ///< kind: "approval" or "input"
-  raw_json body;                  ///< an object with the shown content
+  json::raw_json body;            ///< an object with the shown content
   std::string tool_sha256;        ///< hash of the tool and its server's origin; "": written by an older mcpbx
   std::string arguments_sha256;   ///< hash of the arguments' bytes, or ""
   std::int64_t expires_ms = 0;    ///< wall clock, in milliseconds since 1970
@@ -145,7 +146,7 @@ struct question {
 /// in the whole run; that of an input has `action` and `content`, which the server gets.
 struct answer {
   std::string id;
-  raw_json body;
+  json::raw_json body;
   bool expired = false;     ///< no answer came in time
   bool unattended = false;  ///< expired while no client was attached
   bool mute = false;        ///< expired early, because no attached client could answer any more
@@ -176,7 +177,7 @@ std::string_view to_string(result_cause c);
 /// The result of a call, written before its event and before the next round.
 struct call_result {
   std::string call_id;
-  raw_json result;  ///< result object of the server, or one of ours in the same form
+  json::raw_json result;  ///< result object of the server, or one of ours in the same form
   bool is_error = false;
   result_cause cause = result_cause::server;
   std::int64_t ms = 0;
@@ -189,7 +190,7 @@ struct parked {
 };
 struct caller_result {
   std::string call_id;
-  raw_json result;
+  json::raw_json result;
 };
 /// A request to end the run, because of a caller or the time limit; `why` is the stop reason.
 struct cancel {
@@ -239,4 +240,4 @@ std::string_view name_of(const run_record& r);
 /// Returns the messages of the first model call: system prompt, earlier messages of the session, those of this run.
 std::vector<providers::message_ptr> conversation_of(const record::run_started& r);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::stored

@@ -6,34 +6,35 @@
 #include "mcp/support/text.hpp"
 #include "providers/model/message_format.hpp"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::stored {
 namespace {
 
-void append_setting(json_writer& w, std::string_view key, const auto& value) {
+void append_setting(json::json_writer& w, std::string_view key, const auto& value) {
   w.member(key, value);
 }
-template <conf::worded E>
-void append_setting(json_writer& w, std::string_view key, const E& word) {
+template <conf::loop::worded E>
+void append_setting(json::json_writer& w, std::string_view key, const E& word) {
   w.word(key, word);
 }
-void append_setting(json_writer& w, std::string_view key, const conf::switch_or_text& value) {
+void append_setting(json::json_writer& w, std::string_view key, const conf::loop::switch_or_text& value) {
   w.member(key, value.on);
   w.filled(std::string(key) + "Text", value.text);
 }
-void append_setting(json_writer& w, std::string_view, const conf::round_prompt_texts& texts) {
+void append_setting(json::json_writer& w, std::string_view, const conf::loop::round_prompt_texts& texts) {
   if (texts.first) w.member("firstRoundText", *texts.first);
   if (texts.middle) w.member("middleRoundText", *texts.middle);
   if (texts.last) w.member("lastRoundText", *texts.last);
 }
 
 // Writes all numbers; of the others those that say something or replace a default that does.
-void append_limits(json_writer& w, const run_limits& l) {
-  static const conf::settled_choices usual;
+void append_limits(json::json_writer& w, const run_limits& l) {
+  static const conf::loop::settled_choices usual;
   w.begin_object();
-  for (const auto& n : conf::loop_numbers()) w.member(n.key, l.*n.settled);
-  conf::each_choice_in_journal([&](const auto& m) {
+  for (const auto& n : conf::loop::loop_numbers()) w.member(n.key, l.*n.settled);
+  conf::loop::each_choice_in_journal([&](const auto& m) {
     const auto& value = l.*m.settled;
-    if (conf::says_something(value) || conf::says_something(usual.*m.settled)) append_setting(w, m.key, value);
+    if (conf::loop::says_something(value) || conf::loop::says_something(usual.*m.settled))
+      append_setting(w, m.key, value);
   });
   w.end_object();
 }
@@ -41,12 +42,12 @@ void append_limits(json_writer& w, const run_limits& l) {
 std::size_t text_bytes(const providers::message& m) {
   std::size_t bytes = 0;
   for (const auto& b : m.blocks)
-    if (const auto* text = std::get_if<providers::text_block>(&b)) bytes += quoted_size(text->text);
+    if (const auto* text = std::get_if<providers::text_block>(&b)) bytes += json::quoted_size(text->text);
   return bytes;
 }
 
 // Writes pairs as a flat list: each name is followed by its replacement. Writes nothing if there are none.
-void write_pairs(json_writer& w, std::string_view key, const auto& renamed) {
+void write_pairs(json::json_writer& w, std::string_view key, const auto& renamed) {
   if (renamed.empty()) return;
   std::vector<std::string> pairs;
   for (const auto& [from, to] : renamed) pairs.insert(pairs.end(), {from, to});
@@ -54,7 +55,7 @@ void write_pairs(json_writer& w, std::string_view key, const auto& renamed) {
 }
 
 struct record_writer {
-  json_writer& w;
+  json::json_writer& w;
   void spent(const providers::usage& u) const {
     if (u.input == 0 && u.output == 0) return;
     providers::append_usage(w.key("usage"), u);
@@ -221,7 +222,7 @@ std::string to_text(const run_record& r) {
   std::string out;
   const auto* said = std::get_if<record::assistant>(&r);
   out.reserve(said ? 2048 + said->message->raw.text().size() + text_bytes(*said->message) : 256);
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object();
   w.member("v", record_format_version);
   w.member("type", name_of(r));
@@ -230,4 +231,4 @@ std::string to_text(const run_record& r) {
   return out;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::stored

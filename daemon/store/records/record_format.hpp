@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::stored {
 
 /// The format's version, "v" of every record. It rises only if an older reader would misread the new form.
 inline constexpr int record_format_version = 1;
@@ -34,4 +34,4 @@ class record_reader {
   std::string without_limits_;  // a record without such an end
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::stored

@@ -8,41 +8,41 @@
 #include <memory>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::stored {
 namespace {
 
 constexpr int deepest = 10'000;
 
-template <conf::worded E>
-void read_setting(const json_reader& r, std::string_view key, E& to) {
+template <conf::loop::worded E>
+void read_setting(const json::json_reader& r, std::string_view key, E& to) {
   r.word(key, to);
 }
-void read_setting(const json_reader& r, std::string_view key, bool& to) {
+void read_setting(const json::json_reader& r, std::string_view key, bool& to) {
   r.set(key, to);
 }
-void read_setting(const json_reader& r, std::string_view key, std::string& to) {
+void read_setting(const json::json_reader& r, std::string_view key, std::string& to) {
   if (r.json(key)) to = r.text(key);
 }
-void read_setting(const json_reader& r, std::string_view key, conf::switch_or_text& to) {
+void read_setting(const json::json_reader& r, std::string_view key, conf::loop::switch_or_text& to) {
   r.set(key, to.on);
   to.text = r.text(std::string(key) + "Text");
 }
-void read_setting(const json_reader& r, std::string_view, conf::round_prompt_texts& to) {
+void read_setting(const json::json_reader& r, std::string_view, conf::loop::round_prompt_texts& to) {
   if (r.json("firstRoundText")) to.first = r.text("firstRoundText");
   if (r.json("middleRoundText")) to.middle = r.text("middleRoundText");
   if (r.json("lastRoundText")) to.last = r.text("lastRoundText");
 }
 
-run_limits read_limits(raw_json json, const json_reader& o) {
+run_limits read_limits(json::raw_json json, const json::json_reader& o) {
   run_limits l;
-  const json_reader r(std::move(json), o, "limits");
-  for (const auto& n : conf::loop_numbers()) r.number(n.key, l.*n.settled);
-  conf::each_choice_in_journal([&](const auto& m) { read_setting(r, m.key, l.*m.settled); });
+  const json::json_reader r(std::move(json), o, "limits");
+  for (const auto& n : conf::loop::loop_numbers()) r.number(n.key, l.*n.settled);
+  conf::loop::each_choice_in_journal([&](const auto& m) { read_setting(r, m.key, l.*m.settled); });
   return l;
 }
 
 // Reads a flat list of pairs: each name is followed by its replacement.
-std::vector<std::pair<std::string, std::string>> read_pairs(const json_reader& o, std::string_view key) {
+std::vector<std::pair<std::string, std::string>> read_pairs(const json::json_reader& o, std::string_view key) {
   const auto texts = o.texts(key);
   if (texts.size() % 2 != 0) o.bad(key, "an array of pairs");
   std::vector<std::pair<std::string, std::string>> pairs;
@@ -50,23 +50,24 @@ std::vector<std::pair<std::string, std::string>> read_pairs(const json_reader& o
   return pairs;
 }
 
-std::vector<record::meant_tool> read_meant(const json_reader& o, std::string_view key) {
+std::vector<record::meant_tool> read_meant(const json::json_reader& o, std::string_view key) {
   std::vector<record::meant_tool> all;
-  o.each(key, [&](raw_json element) {
-    const json_reader tool(std::move(element), o, key);
+  o.each(key, [&](json::raw_json element) {
+    const json::json_reader tool(std::move(element), o, key);
     all.push_back({tool.needed("name"), tool.text("server"), tool.needed("tool")});
   });
   return all;
 }
 
 // Reads all members but the limits.
-void read(const json_reader& o, record::run_started& r) {
+void read(const json::json_reader& o, record::run_started& r) {
   r.run = o.needed("run");
   r.session = o.text("session");
   r.principal = o.text("principal");
   r.model = o.text("model");
-  o.each("messages",
-         [&](raw_json element) { r.messages.push_back(providers::read_message(std::move(element), o, "messages")); });
+  o.each("messages", [&](json::raw_json element) {
+    r.messages.push_back(providers::read_message(std::move(element), o, "messages"));
+  });
   r.meant = read_meant(o, "meant");
   std::int64_t inherited = 0;
   o.number("inherited", inherited);
@@ -79,13 +80,13 @@ void read(const json_reader& o, record::run_started& r) {
   for (auto& [from, to] : read_pairs(o, "rename")) r.tools.rename.emplace(from, to);
   r.approve = o.texts("approve");
   if (auto links = o.json("links")) {
-    const json_reader l(std::move(links), o, "links");
+    const json::json_reader l(std::move(links), o, "links");
     r.links = {l.texts("allow"), l.texts("deny")};
   }
   if (o.json("servers")) {
     std::vector<server_terms> servers;
-    o.each("servers", [&](raw_json element) {
-      const json_reader s(std::move(element), o, "servers");
+    o.each("servers", [&](json::raw_json element) {
+      const json::json_reader s(std::move(element), o, "servers");
       server_terms terms{s.needed("name"), s.texts("allow"), s.texts("deny"), s.texts("approve")};
       terms.naming.prefix = s.text("prefix");
       s.set("plain", terms.naming.plain);
@@ -95,7 +96,7 @@ void read(const json_reader& o, record::run_started& r) {
     });
     r.servers = std::make_shared<const std::vector<server_terms>>(std::move(servers));
   }
-  o.each("clientTools", [&](raw_json element) { r.client_tools.push_back(std::move(element)); });
+  o.each("clientTools", [&](json::raw_json element) { r.client_tools.push_back(std::move(element)); });
   r.answer_schema = o.json("answerSchema");
   o.set("detached", r.detached);
   r.nonce = o.text("nonce");
@@ -105,22 +106,22 @@ void read(const json_reader& o, record::run_started& r) {
   // Checked again: the journal is a file, and these become header lines.
   const auto state = o.text("tracestate");
   const std::string_view states[] = {state};
-  r.trace = read_trace(o.text("traceparent"), states);
+  r.trace = trace::read_trace(o.text("traceparent"), states);
 }
-void read(const json_reader& o, record::round_started& r) {
+void read(const json::json_reader& o, record::round_started& r) {
   o.number("depth", r.depth);
   r.model = o.text("model");
   o.set("withTools", r.with_tools);
   o.number("elapsedMs", r.elapsed_ms);
   o.number("shortened", r.shortened);
 }
-void read(const json_reader& o, record::assistant& r) {
+void read(const json::json_reader& o, record::assistant& r) {
   r.message = providers::read_message(o.json("message"), o, "message");
   o.word("reason", r.reason);
   r.raw_reason = o.text("rawReason");
   if (auto json = o.json("usage")) r.usage = providers::read_usage(std::move(json), o, "usage");
   o.number("ms", r.ms);
-  o.each("lanes", [&](const raw_json& element) {
+  o.each("lanes", [&](const json::raw_json& element) {
     const auto group = element.as_integer();
     if (!group || *group < 0 || *group > std::numeric_limits<int>::max())
       return o.bad("lanes", "an array of whole numbers");
@@ -128,7 +129,7 @@ void read(const json_reader& o, record::assistant& r) {
   });
   r.tools = read_meant(o, "tools");
 }
-void read(const json_reader& o, record::model_failed& r) {
+void read(const json::json_reader& o, record::model_failed& r) {
   o.word("kind", r.error.type);
   o.number("httpStatus", r.error.http_status);
   o.number("retryAfterMs", r.error.retry_after_ms);
@@ -138,7 +139,7 @@ void read(const json_reader& o, record::model_failed& r) {
   if (auto json = o.json("usage")) r.error.usage = providers::read_usage(std::move(json), o, "usage");
   o.number("ms", r.ms);
 }
-void read(const json_reader& o, record::question& r) {
+void read(const json::json_reader& o, record::question& r) {
   r.id = o.needed("id");
   r.kind = o.text("kind");
   r.call_id = o.text("call");
@@ -148,7 +149,7 @@ void read(const json_reader& o, record::question& r) {
   o.number("expiresMs", r.expires_ms);
   o.set("duringCall", r.during_call);
 }
-void read(const json_reader& o, record::answer& r) {
+void read(const json::json_reader& o, record::answer& r) {
   r.id = o.needed("id");
   r.body = o.json("body");
   o.set("expired", r.expired);
@@ -156,7 +157,7 @@ void read(const json_reader& o, record::answer& r) {
   o.set("mute", r.mute);
   o.set("withdrawn", r.withdrawn);
 }
-void read(const json_reader& o, record::call_intent& r) {
+void read(const json::json_reader& o, record::call_intent& r) {
   r.call_id = o.needed("call");
   r.name = o.text("name");
   r.server = o.text("server");
@@ -166,43 +167,43 @@ void read(const json_reader& o, record::call_intent& r) {
   o.set("repeatable", r.repeatable);
   o.set("toCaller", r.to_caller);
 }
-void read(const json_reader& o, record::call_result& r) {
+void read(const json::json_reader& o, record::call_result& r) {
   r.call_id = o.needed("call");
   r.result = o.json("result");
   o.set("isError", r.is_error);
   o.word("cause", r.cause);
   o.number("ms", r.ms);
 }
-void read(const json_reader& o, record::status_line& r) {
+void read(const json::json_reader& o, record::status_line& r) {
   r.call_id = o.needed("call");
   r.text = o.text("text");
   if (auto json = o.json("usage")) r.usage = providers::read_usage(std::move(json), o, "usage");
   o.number("ms", r.ms);
 }
-void read(const json_reader& o, record::parked& r) {
+void read(const json::json_reader& o, record::parked& r) {
   r.call_ids = o.texts("calls");
   o.number("expiresMs", r.expires_ms);
   o.number("elapsedMs", r.elapsed_ms);
 }
-void read(const json_reader& o, record::time_used& r) {
+void read(const json::json_reader& o, record::time_used& r) {
   o.number("elapsedMs", r.elapsed_ms);
 }
-void read(const json_reader&, record::limits_lowered&) {}  // has nothing but the limits
-void read(const json_reader& o, record::taken_over& r) {
+void read(const json::json_reader&, record::limits_lowered&) {}  // has nothing but the limits
+void read(const json::json_reader& o, record::taken_over& r) {
   r.by = o.text("by");
   o.set("powerLost", r.power_lost);
 }
-void read(const json_reader& o, record::caller_result& r) {
+void read(const json::json_reader& o, record::caller_result& r) {
   r.call_id = o.needed("call");
   r.result = o.json("result");
 }
-void read(const json_reader& o, record::cancel& r) {
+void read(const json::json_reader& o, record::cancel& r) {
   o.word("why", r.why);
   r.text = o.text("text");
   r.partial_text = o.text("partialText");
   if (auto json = o.json("usage")) r.usage = providers::read_usage(std::move(json), o, "usage");
 }
-void read(const json_reader& o, record::run_ended& r) {
+void read(const json::json_reader& o, record::run_ended& r) {
   o.word("reason", r.reason);
   r.text = o.text("text");
 }
@@ -216,11 +217,11 @@ run_limits* limits_of(run_record& r) {
 // Reader of one alternative of the variant, found by its name.
 struct reader {
   std::string_view name;
-  run_record (*read)(const json_reader&);
+  run_record (*read)(const json::json_reader&);
 };
 template <std::size_t... I>
 std::array<reader, sizeof...(I)> all_readers(std::index_sequence<I...>) {
-  return {reader{name_of(run_record(std::in_place_index<I>)), [](const json_reader& o) {
+  return {reader{name_of(run_record(std::in_place_index<I>)), [](const json::json_reader& o) {
                    run_record r(std::in_place_index<I>);
                    read(o, std::get<I>(r));
                    return r;
@@ -249,10 +250,10 @@ bool record_reader::cut_limits(std::string_view text) {
 
 result<run_record> record_reader::read(std::string_view text) {
   const bool cut = cut_limits(text);
-  auto json = raw_json::parse(cut ? std::string_view(without_limits_) : text, deepest);
+  auto json = json::raw_json::parse(cut ? std::string_view(without_limits_) : text, deepest);
   if (!json) return fail(errc::parse, "a record is no JSON: " + json.error().message);
   std::string wrong;
-  const json_reader o(*std::move(json), "a record", wrong);
+  const json::json_reader o(*std::move(json), "a record", wrong);
   int version = 0;
   o.number("v", version);
   if (wrong.empty() && version > record_format_version)
@@ -265,7 +266,7 @@ result<run_record> record_reader::read(std::string_view text) {
   if (known == nullptr) return fail(errc::parse, "a record has the unknown type \"" + type + "\"");
   result<run_record> r = known->read(o);
   if (auto* mine = limits_of(*r)) {
-    if (auto limits = cut ? raw_json() : o.json("limits")) {
+    if (auto limits = cut ? json::raw_json() : o.json("limits")) {
       limits_end_ = ",\"limits\":" + std::string(limits.text()) + "}";
       limits_ = read_limits(std::move(limits), o);
       if (!wrong.empty()) limits_end_.clear();
@@ -278,4 +279,4 @@ result<run_record> record_reader::read(std::string_view text) {
   return r;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::stored

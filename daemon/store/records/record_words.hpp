@@ -8,11 +8,12 @@
 namespace mcpbx {
 
 template <>
-struct enum_words<daemon::stop_reason> : spoken<daemon::stop_reason, daemon::stop_reason::repeated_calls> {};
+struct json::enum_words<daemon::stored::stop_reason>
+    : json::spoken<daemon::stored::stop_reason, daemon::stored::stop_reason::repeated_calls> {};
 template <>
-struct enum_words<daemon::record::result_cause>
-    : spoken<daemon::record::result_cause, daemon::record::result_cause::refused> {};
-template <conf::worded E>
-struct enum_words<E> : listed<E, conf::words_of<E>> {};
+struct json::enum_words<daemon::stored::record::result_cause>
+    : json::spoken<daemon::stored::record::result_cause, daemon::stored::record::result_cause::refused> {};
+template <conf::loop::worded E>
+struct json::enum_words<E> : json::listed<E, conf::loop::words_of<E>> {};
 
 }  // namespace mcpbx

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::stored {
 
 std::string title_of(const record::run_started& first) {
   constexpr std::size_t longest = 80;
@@ -17,9 +17,9 @@ std::string title_of(const record::run_started& first) {
     if (begin == std::string::npos) continue;
     text = text.substr(begin, text.find_first_of("\r\n", begin) - begin);
     std::ranges::replace_if(text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');  // may separate words
-    return printable(text.size() > longest ? std::string(cut_utf8(text, longest - 3)) + "..." : text);
+    return redact::printable(text.size() > longest ? std::string(cut_utf8(text, longest - 3)) + "..." : text);
   }
   return {};
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::stored

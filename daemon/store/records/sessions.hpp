@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::stored {
 
 /// A run as the table of runs shows it.
 struct run_row {
@@ -51,7 +51,7 @@ struct look_back {
 struct run_terms {
   std::string profile;             ///< or ""
   std::vector<std::string> tools;  ///< tool_choice::only
-  raw_json limits;                 ///< record::run_started::asked_limits
+  json::raw_json limits;           ///< record::run_started::asked_limits
 };
 
 /// Result of folding all records of one run.
@@ -81,4 +81,4 @@ struct session_contents {
 /// Returns the title of a session that begins with this run: the beginning of the user's first text, on one line.
 std::string title_of(const record::run_started& first);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::stored

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::stored {
 
 /// Naming of a server's tools in the catalog.
 struct tool_naming {
@@ -45,4 +45,4 @@ struct tool_choice {
   std::shared_ptr<const kept_terms> beside = {};                ///< further restrictions; null: none
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::stored

@@ -8,7 +8,7 @@
 #include <ctime>
 #include <type_traits>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::stored {
 namespace {
 
 constexpr std::string_view others = "(others)";
@@ -137,4 +137,4 @@ void run_usage::count_into(usage_report& report) const {
   report.total += whole;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::stored

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::stored {
 
 struct usage_counts {
   std::int64_t runs = 0;
@@ -56,4 +56,4 @@ class run_usage {
   std::map<std::string, usage_report::tool_name> calls_;  ///< by id
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::stored

@@ -9,7 +9,7 @@
 #include <memory>
 #include <new>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::sqlite {
 namespace {
 
 constexpr int log_header_bytes = 32, frame_header_bytes = 24;
@@ -187,4 +187,4 @@ const char* joined_log_vfs() {
   return registered;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::sqlite

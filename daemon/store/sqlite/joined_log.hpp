@@ -2,7 +2,7 @@
 // system gets one write for all of them.
 #pragma once
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::sqlite {
 
 /// Returns the name of a VFS for sqlite3_open_v2() that writes each transaction of a log at once and is the default VFS
 /// in all else. Registers it when it is first called. Null: SQLite has no default VFS, or no memory.
@@ -13,4 +13,4 @@ namespace mcpbx::daemon {
 /// that one connection locks exclusively (PRAGMA locking_mode), because others would not see what is held.
 const char* joined_log_vfs();
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::sqlite

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string_view>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::sqlite {
 namespace {
 
 using clock = std::chrono::steady_clock;
@@ -81,4 +81,4 @@ result<void> check_sqlite_file(const std::string& path, std::chrono::millisecond
   return {};
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::sqlite

@@ -5,10 +5,10 @@
 #include <chrono>
 #include <string>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::sqlite {
 
 /// Reads the whole file and compares its structure. errc::parse: it is damaged; errc::unavailable: a daemon has it
 /// open; errc::timed_out: it took longer than `at_most`; errc::not_found: there is none; errc::io. Blocks.
 result<void> check_sqlite_file(const std::string& path, std::chrono::milliseconds at_most);
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::sqlite

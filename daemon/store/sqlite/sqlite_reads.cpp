@@ -10,10 +10,10 @@
   "SELECT id, title, principal, model, created_ms, used_ms, runs, bytes, coalesce((SELECT run FROM runs " \
   "WHERE session = sessions.id AND ended_ms IS NULL AND session <> ''), '') FROM sessions "
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::sqlite {
 
-result<std::vector<run_row>> sqlite_store::run_rows(statement& s) {
-  std::vector<run_row> rows;
+result<std::vector<stored::run_row>> sqlite_store::run_rows(statement& s) {
+  std::vector<stored::run_row> rows;
   int stepped = s.step();
   for (; stepped == SQLITE_ROW; stepped = s.step())
     rows.push_back({s.integer(0), s.owned(1), s.owned(2), s.owned(3), s.owned(4), s.integer(5), s.integer(6),
@@ -22,8 +22,8 @@ result<std::vector<run_row>> sqlite_store::run_rows(statement& s) {
   return rows;
 }
 
-result<std::vector<session_row>> sqlite_store::session_rows(statement& s) {
-  std::vector<session_row> rows;
+result<std::vector<stored::session_row>> sqlite_store::session_rows(statement& s) {
+  std::vector<stored::session_row> rows;
   int stepped = s.step();
   for (; stepped == SQLITE_ROW; stepped = s.step())
     rows.push_back({s.owned(0), s.owned(1), s.owned(2), s.owned(3), s.integer(4), s.integer(5), s.integer(6),
@@ -32,7 +32,7 @@ result<std::vector<session_row>> sqlite_store::session_rows(statement& s) {
   return rows;
 }
 
-result<void> sqlite_store::record_texts(statement& s, const record_sink& sink) {
+result<void> sqlite_store::record_texts(statement& s, const store::record_sink& sink) {
   int stepped = s.step();
   for (; stepped == SQLITE_ROW; stepped = s.step())
     if (auto taken = sink({s.integer(0), s.integer(1), s.text(2)}); !taken) return taken;
@@ -40,48 +40,48 @@ result<void> sqlite_store::record_texts(statement& s, const record_sink& sink) {
   return {};
 }
 
-result<std::vector<run_row>> sqlite_store::runs() {
+result<std::vector<stored::run_row>> sqlite_store::runs() {
   statement s(*this, MCPBX_RUN_COLUMNS "ORDER BY id");
   return run_rows(s);
 }
 
-result<std::vector<run_row>> sqlite_store::unfinished_runs() {
+result<std::vector<stored::run_row>> sqlite_store::unfinished_runs() {
   statement s(*this, MCPBX_RUN_COLUMNS "WHERE ended_ms IS NULL ORDER BY id");
   return run_rows(s);
 }
 
-result<std::vector<run_row>> sqlite_store::runs_of(std::string_view session) {
+result<std::vector<stored::run_row>> sqlite_store::runs_of(std::string_view session) {
   statement s(*this, MCPBX_RUN_COLUMNS "WHERE session=? ORDER BY id");
   return run_rows(s.bind(1, session));
 }
 
-result<std::optional<run_row>> sqlite_store::find_run(std::string_view run) {
+result<std::optional<stored::run_row>> sqlite_store::find_run(std::string_view run) {
   statement s(*this, MCPBX_RUN_COLUMNS "WHERE run=? ORDER BY ended_ms IS NULL DESC, id DESC LIMIT 1");
   auto rows = run_rows(s.bind(1, run));
   if (!rows) return std::unexpected(std::move(rows.error()));
-  return rows->empty() ? std::optional<run_row>() : std::move(rows->front());
+  return rows->empty() ? std::optional<stored::run_row>() : std::move(rows->front());
 }
 
-result<std::vector<run_row>> sqlite_store::runs_before(std::int64_t before, std::size_t most) {
+result<std::vector<stored::run_row>> sqlite_store::runs_before(std::int64_t before, std::size_t most) {
   statement s(*this, MCPBX_RUN_COLUMNS "WHERE ?1 = 0 OR id < ?1 ORDER BY id DESC LIMIT ?2");
   return run_rows(s.bind(1, before).bind(2, static_cast<std::int64_t>(most)));
 }
 
-result<void> sqlite_store::read_run(std::int64_t id, const record_sink& sink) {
+result<void> sqlite_store::read_run(std::int64_t id, const store::record_sink& sink) {
   statement s(*this, "SELECT run, seq, body FROM records WHERE " MCPBX_PLACES_OF("?1") " ORDER BY place");
   return record_texts(s.bind(1, id), sink);
 }
 
-result<void> sqlite_store::read_session(std::string_view session, const record_sink& sink) {
+result<void> sqlite_store::read_session(std::string_view session, const store::record_sink& sink) {
   statement s(*this, "SELECT records.run, seq, body FROM runs CROSS JOIN records ON " MCPBX_PLACES_OF(
                          "runs.id") " WHERE runs.session=? ORDER BY runs.id, place");
   return record_texts(s.bind(1, session), sink);
 }
 
-result<std::vector<session_row>> sqlite_store::sessions(const session_query& q) {
+result<std::vector<stored::session_row>> sqlite_store::sessions(const stored::session_query& q) {
   const auto most = static_cast<std::int64_t>(q.limit);
   // ?2 is the owner, "" for all; ?3 is a second owner that counts too.
-  const std::string_view whose = q.principal, also = is_person(whose) ? std::string_view() : whose;
+  const std::string_view whose = q.principal, also = stored::is_person(whose) ? std::string_view() : whose;
   if (q.before.empty()) {
     statement s(*this,
                 MCPBX_SESSION_COLUMNS "WHERE (?2 = '' OR principal IN (?2, ?3)) ORDER BY last_run DESC LIMIT ?1");
@@ -93,11 +93,11 @@ result<std::vector<session_row>> sqlite_store::sessions(const session_query& q) 
   return session_rows(s.bind(1, most).bind(2, whose).bind(3, also).bind(4, std::string_view(q.before)));
 }
 
-result<std::optional<session_row>> sqlite_store::session(std::string_view id) {
+result<std::optional<stored::session_row>> sqlite_store::session(std::string_view id) {
   statement s(*this, MCPBX_SESSION_COLUMNS "WHERE id=?");
   auto rows = session_rows(s.bind(1, id));
   if (!rows) return std::unexpected(std::move(rows.error()));
-  return rows->empty() ? std::optional<session_row>() : std::move(rows->front());
+  return rows->empty() ? std::optional<stored::session_row>() : std::move(rows->front());
 }
 
 result<void> sqlite_store::erase(std::span<const std::string> sessions) {
@@ -127,7 +127,7 @@ result<void> sqlite_store::erase(std::span<const std::string> sessions) {
   return done;
 }
 
-result<std::vector<session_row>> sqlite_store::unused_sessions(std::int64_t before_ms, std::size_t most) {
+result<std::vector<stored::session_row>> sqlite_store::unused_sessions(std::int64_t before_ms, std::size_t most) {
   statement s(
       *this, MCPBX_SESSION_COLUMNS
       "WHERE used_ms < ? AND last_run < (SELECT max(last_run) FROM sessions) AND NOT EXISTS (SELECT 1 FROM runs "
@@ -139,4 +139,4 @@ result<std::int64_t> sqlite_store::kept_bytes() {
   return number("SELECT coalesce(sum(bytes), 0) FROM sessions");
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::sqlite

@@ -11,7 +11,7 @@
 // are computed from the key and have no index.
 #define MCPBX_PLACES_OF(run) "place BETWEEN " run " << 24 AND " run " << 24 | 0xffffff"
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::sqlite {
 
 class sqlite_store::statement {
  public:
@@ -52,4 +52,4 @@ class sqlite_store::statement {
   bool bound_ = true;
 };
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::sqlite

@@ -19,7 +19,7 @@
 #include <tuple>
 #include <utility>
 
-namespace mcpbx::daemon {
+namespace mcpbx::daemon::sqlite {
 namespace {
 
 // application_id of our journals: "mcbx".
@@ -62,12 +62,12 @@ constexpr std::array<const char*, 3> inserts{MCPBX_INSERT, MCPBX_INSERT ", (?, ?
 #undef MCPBX_INSERT
 
 // Returns true if `batch` adds a few records to a run that has begun, and neither takes it over nor ends it.
-bool is_plain(const run_batch& batch) {
+bool is_plain(const store::run_batch& batch) {
   const auto count = static_cast<std::int64_t>(batch.texts.size());
   return batch.place->id != 0 && count > 0 && batch.texts.size() <= inserts.size() &&
          batch.records.size() == batch.texts.size() && batch.place->next_seq + count - 1 <= last_seq &&
-         !std::holds_alternative<record::taken_over>(batch.records.front()) &&
-         !std::holds_alternative<record::run_ended>(batch.records.back());
+         !std::holds_alternative<stored::record::taken_over>(batch.records.front()) &&
+         !std::holds_alternative<stored::record::run_ended>(batch.records.back());
 }
 
 }  // namespace
@@ -262,7 +262,7 @@ result<void> sqlite_store::set_synced(bool synced) {
   return done;
 }
 
-result<void> sqlite_store::append(std::span<run_batch* const> batches, bool synced) {
+result<void> sqlite_store::append(std::span<store::run_batch* const> batches, bool synced) {
   if (auto done = set_synced(synced); !done) return done;
   auto before = places_of(batches);
   auto done = append_all(batches);
@@ -272,7 +272,7 @@ result<void> sqlite_store::append(std::span<run_batch* const> batches, bool sync
   return done;
 }
 
-result<void> sqlite_store::append_all(std::span<run_batch* const> batches) {
+result<void> sqlite_store::append_all(std::span<store::run_batch* const> batches) {
   if (batches.size() == 1 && is_plain(*batches.front())) return append_plain(*batches.front());
   if (auto done = run("BEGIN IMMEDIATE"); !done) return done;
   for (auto* b : batches)
@@ -282,7 +282,7 @@ result<void> sqlite_store::append_all(std::span<run_batch* const> batches) {
 
 // A few records in the middle of a run, as nearly every commit has them, are one statement, which is a transaction
 // without BEGIN and COMMIT.
-result<void> sqlite_store::append_plain(run_batch& batch) {
+result<void> sqlite_store::append_plain(store::run_batch& batch) {
   auto& place = *batch.place;
   if (auto done = check_place(place); !done) return done;
   statement insert(*this, inserts[batch.texts.size() - 1]);
@@ -298,7 +298,7 @@ result<void> sqlite_store::append_plain(run_batch& batch) {
   return done;
 }
 
-result<void> sqlite_store::append_one(run_batch& batch) {
+result<void> sqlite_store::append_one(store::run_batch& batch) {
   auto& place = *batch.place;
   if (auto done = place.id == 0 ? begin(batch) : check_place(place); !done) return done;
   statement insert(*this, inserts.front());
@@ -311,16 +311,17 @@ result<void> sqlite_store::append_one(run_batch& batch) {
     insert.reset();
     place.add(text);
   }
-  if (!batch.records.empty() && std::holds_alternative<record::taken_over>(batch.records.front())) {
+  if (!batch.records.empty() && std::holds_alternative<stored::record::taken_over>(batch.records.front())) {
     statement s(*this, "UPDATE runs SET boot=nullif(?, '') WHERE id=?");
     if (auto done = run(s.bind(1, boot_of(batch)).bind(2, place.id)); !done) return done;
   }
-  const auto* last = batch.records.empty() ? nullptr : std::get_if<record::run_ended>(&batch.records.back());
+  const auto* last = batch.records.empty() ? nullptr : std::get_if<stored::record::run_ended>(&batch.records.back());
   return last ? end(batch, *last) : result<void>();
 }
 
-result<void> sqlite_store::begin(run_batch& batch) {
-  const auto* first = batch.records.empty() ? nullptr : std::get_if<record::run_started>(&batch.records.front());
+result<void> sqlite_store::begin(store::run_batch& batch) {
+  const auto* first =
+      batch.records.empty() ? nullptr : std::get_if<stored::record::run_started>(&batch.records.front());
   {
     statement s(
         *this,
@@ -337,7 +338,7 @@ result<void> sqlite_store::begin(run_batch& batch) {
 }
 
 // Checks that the run is in this file: after a reopen it may be another file, in which the id belongs to another run.
-result<void> sqlite_store::check_place(run_place& place) {
+result<void> sqlite_store::check_place(store::run_place& place) {
   if (std::exchange(place.opening, opening_) == opening_) return {};
   statement s(*this, "SELECT coalesce((SELECT max(place) & 0xffffff FROM records WHERE " MCPBX_PLACES_OF(
                          "?1") "), -1) + 1 FROM runs WHERE id=?1 AND run=?2 AND ended_ms IS NULL");
@@ -350,9 +351,9 @@ result<void> sqlite_store::check_place(run_place& place) {
                             "run anew");
 }
 
-result<void> sqlite_store::begin_in_session(const record::run_started& first, const run_batch& batch) {
+result<void> sqlite_store::begin_in_session(const stored::record::run_started& first, const store::run_batch& batch) {
   if (first.inherited_count == 0 && first.inherited_after == 0) {
-    const auto title = title_of(first);
+    const auto title = stored::title_of(first);
     statement s(*this,
                 "INSERT INTO sessions(id, title, principal, model, created_ms, used_ms, last_run, runs, bytes) "
                 "VALUES(?1, ?2, ?3, ?4, ?5, ?5, ?6, 1, 0) ON CONFLICT(id) DO UPDATE SET model=excluded.model, "
@@ -372,11 +373,12 @@ result<void> sqlite_store::begin_in_session(const record::run_started& first, co
   return *there ? went_on(first.session) : was_deleted(first.session);
 }
 
-result<void> sqlite_store::end(const run_batch& batch, const record::run_ended& last) {
+result<void> sqlite_store::end(const store::run_batch& batch, const stored::record::run_ended& last) {
   const auto& place = *batch.place;
   {
     statement s(*this, "UPDATE runs SET ended_ms=?, reason=? WHERE id=?");
-    if (auto done = run(s.bind(1, batch.at_ms).bind(2, to_string(last.reason)).bind(3, place.id)); !done) return done;
+    if (auto done = run(s.bind(1, batch.at_ms).bind(2, stored::to_string(last.reason)).bind(3, place.id)); !done)
+      return done;
   }
   if (place.bytes >= 0) {
     statement s(*this,
@@ -395,4 +397,4 @@ result<void> sqlite_store::mark_damaged(std::int64_t id, std::int64_t at_ms) {
   return run(s.bind(1, at_ms).bind(2, id));
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx::daemon::sqlite

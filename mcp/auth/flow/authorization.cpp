@@ -9,13 +9,13 @@
 #include <array>
 #include <utility>
 
-namespace mcpbx::auth {
+namespace mcpbx::auth::flow {
 namespace {
 
 constexpr std::string_view offline_access = "offline_access";
 
 std::string shown_url(std::string_view url) {
-  return "\"" + cut_for_people(url.substr(0, url.find('?')), 300) + "\"";
+  return "\"" + redact::cut_for_people(url.substr(0, url.find('?')), 300) + "\"";
 }
 
 bool contains(const std::vector<std::string>& words, std::string_view word) {
@@ -54,7 +54,7 @@ std::string authorization::who() const {
 
 // Keeps a value out of the words that servers use when they refuse it.
 void authorization::hide(const std::string& value) {
-  if (worth_hiding(value)) hidden_.emplace_back(secret(value));
+  if (worth_hiding(value)) hidden_.emplace_back(redact::secret(value));
 }
 
 void authorization::fetch(stage s, document_request r) {
@@ -363,4 +363,4 @@ void authorization::on_token(const document_answer& a) {
   step_ = {.type = step::kind::finished};
 }
 
-}  // namespace mcpbx::auth
+}  // namespace mcpbx::auth::flow

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::auth {
+namespace mcpbx::auth::flow {
 
 /// The ways to a token. All but the first ask nobody.
 enum class grant_kind : std::uint8_t {
@@ -33,7 +33,7 @@ enum class grant_kind : std::uint8_t {
 /// The identity provider of an organization, for grant_kind::enterprise.
 struct identity_provider {
   std::string token_url = {}, client_id = {};
-  secret client_secret = {};
+  redact::secret client_secret = {};
 };
 
 class authorization {
@@ -46,12 +46,12 @@ class authorization {
     std::string issuer = {};  ///< the only authorization server that is asked; "": one that the server names
     std::string client_name = "mcpbx";
     std::string client_id = {};  ///< registered by a person; "" otherwise
-    secret client_secret = {};
+    redact::secret client_secret = {};
     std::string client_document = {};  ///< address of a client-id metadata document, or ""
     bool private_addresses = false;    ///< see endpoint_rule
     grant_kind kind = grant_kind::person;
-    client_key key = {};    ///< of the client `client_id`
-    secret assertion = {};  ///< the signed token: of the platform, or of the person's login
+    client_key key = {};            ///< of the client `client_id`
+    redact::secret assertion = {};  ///< the signed token: of the platform, or of the person's login
     identity_provider provider = {};
     std::optional<grant> before = {};  ///< the grant held so far: its scopes and its registration are kept
   };
@@ -133,7 +133,7 @@ class authorization {
   std::vector<std::string> scopes_;
   client_identity client_;
   grant grant_;
-  std::vector<passing_secret> hidden_;  // a handful: there is one person, one code and one registration
+  std::vector<redact::passing_secret> hidden_;  // a handful: there is one person, one code and one registration
 };
 
-}  // namespace mcpbx::auth
+}  // namespace mcpbx::auth::flow

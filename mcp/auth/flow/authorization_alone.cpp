@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::auth {
+namespace mcpbx::auth::flow {
 namespace {
 
 constexpr std::string_view jwt_bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer";
@@ -37,7 +37,7 @@ void authorization::go_alone() {
       if (auto meant = check_audience(token, server_.issuer, server_.token_endpoint); !meant)
         return fail_with(errc::config, "auth.assertion " + meant.error().message +
                                            ", so it is not sent to its authorization server \"" +
-                                           cut_for_people(server_.issuer, 300) + "\"");
+                                           redact::cut_for_people(server_.issuer, 300) + "\"");
       return ask_token(grant_fields(jwt_bearer, token, scopes_));
     }
     case grant_kind::enterprise:
@@ -81,13 +81,13 @@ void authorization::on_exchange(const document_answer& a) {
                          (a.status < 500 ? "; auth.assertion must be the ID token of a login that still holds" : ""));
   const auto document = a.json();
   if (!document) return fail_with(errc::protocol, where + ": its answer " + document.error().message);
-  auto token = find_member(*document, "access_token").as_string();
+  auto token = json::find_member(*document, "access_token").as_string();
   const bool usable = token && !token->empty() && token->size() <= longest_assertion &&
                       std::ranges::all_of(*token, [](char c) { return c > 0x20 && c < 0x7F; });
-  if (!usable || find_member(*document, "issued_token_type").as_string().value_or(std::string(id_jag)) != id_jag)
+  if (!usable || json::find_member(*document, "issued_token_type").as_string().value_or(std::string(id_jag)) != id_jag)
     return fail_with(errc::protocol, where + ": its answer has no token of the kind that was asked for (id-jag)");
   hide(*token);
   ask_token(grant_fields(jwt_bearer, std::move(*token), scopes_));
 }
 
-}  // namespace mcpbx::auth
+}  // namespace mcpbx::auth::flow

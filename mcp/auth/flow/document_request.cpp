@@ -11,7 +11,7 @@
 #include <array>
 #include <utility>
 
-namespace mcpbx::auth {
+namespace mcpbx::auth::flow {
 namespace {
 
 constexpr int deepest_document = 32;
@@ -37,10 +37,10 @@ bool worth_hiding(std::string_view value) {
   return digit && letter;
 }
 
-std::vector<passing_secret> document_request::secrets() const {
-  std::vector<passing_secret> all;
+std::vector<redact::passing_secret> document_request::secrets() const {
+  std::vector<redact::passing_secret> all;
   const auto hide = [&all](std::string_view value) {
-    if (worth_hiding(value)) all.emplace_back(secret(std::string(value)));
+    if (worth_hiding(value)) all.emplace_back(redact::secret(std::string(value)));
   };
   const auto proof = http::find_header(headers, "Authorization");
   const auto pair = proof.substr(std::min(proof.find(' ') + 1, proof.size()));
@@ -68,10 +68,10 @@ std::vector<passing_secret> document_request::secrets() const {
   return all;
 }
 
-result<raw_json> document_answer::json() const {
+result<json::raw_json> document_answer::json() const {
   if (body.size() > longest_document)
     return fail(errc::limit, "is larger than " + std::to_string(longest_document) + " bytes");
-  auto parsed = raw_json::parse(trimmed(body), deepest_document);
+  auto parsed = json::raw_json::parse(trimmed(body), deepest_document);
   if (parsed) return parsed;
   if (trimmed(body).starts_with('<')) return fail(errc::protocol, "is a web page, not JSON");
   return fail(errc::protocol, "is no JSON");
@@ -82,13 +82,13 @@ std::string document_answer::refusal() const {
   if (status >= 300 && status < 400) return text + ", a redirect, which mcpbx does not follow here";
   const auto parsed = json();
   if (!parsed) return text;
-  if (const auto error = find_member(*parsed, "error").as_string()) {
-    text += " (" + cut_for_people(*error, 80);
-    if (const auto words = find_member(*parsed, "error_description").as_string())
-      text += ": " + cut_for_people(*words, 300);
+  if (const auto error = json::find_member(*parsed, "error").as_string()) {
+    text += " (" + redact::cut_for_people(*error, 80);
+    if (const auto words = json::find_member(*parsed, "error_description").as_string())
+      text += ": " + redact::cut_for_people(*words, 300);
     text += ")";
   }
   return text;
 }
 
-}  // namespace mcpbx::auth
+}  // namespace mcpbx::auth::flow

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::auth {
+namespace mcpbx::auth::flow {
 
 /// Returns true if a value that a server has made may be kept out of printed texts. One that could be an ordinary word
 /// is not: a server could have any word blanked by it.
@@ -25,7 +25,7 @@ struct document_request {
   static document_request form(std::string url, const form_fields& fields, std::vector<http::header> headers);
   /// Returns the secrets of a form request as they are sent, which a server may quote when it refuses them: the proof
   /// of the client, and the fields that hold tokens, codes and passwords, escaped or not.
-  std::vector<passing_secret> secrets() const;
+  std::vector<redact::passing_secret> secrets() const;
 };
 
 /// The whole answer, at most longest_document bytes of it.
@@ -35,9 +35,9 @@ struct document_answer {
 
   bool ok() const noexcept { return status == 200 || status == 201; }
   /// Returns the body as JSON, or a clause about the form that it has instead.
-  result<raw_json> json() const;
+  result<json::raw_json> json() const;
   /// Returns a clause about an answer that is not ok(): the status, and the OAuth error in the body, if there is one.
   std::string refusal() const;
 };
 
-}  // namespace mcpbx::auth
+}  // namespace mcpbx::auth::flow

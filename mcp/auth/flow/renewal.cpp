@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::auth {
+namespace mcpbx::auth::flow {
 
 result<document_request> renewal_request(const grant& g, std::int64_t wall_ms, const client_key& key,
                                          secret_source& random) {
@@ -29,7 +29,7 @@ result<grant> renewed(const grant& g, const document_answer& answer, std::int64_
     // changed.
     constexpr std::array<std::string_view, 3> final_words = {"invalid_grant", "invalid_client", "unauthorized_client"};
     const auto document = answer.json();
-    const auto word = document ? find_member(*document, "error").as_string() : std::nullopt;
+    const auto word = document ? json::find_member(*document, "error").as_string() : std::nullopt;
     const bool refused = answer.status >= 400 && answer.status < 500 && word &&
                          std::ranges::find(final_words, *word) != final_words.end();
     return fail(refused ? errc::peer : errc::unavailable, "did not renew the token: " + answer.refusal());
@@ -43,4 +43,4 @@ result<grant> renewed(const grant& g, const document_answer& answer, std::int64_
   return next;
 }
 
-}  // namespace mcpbx::auth
+}  // namespace mcpbx::auth::flow

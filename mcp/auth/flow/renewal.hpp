@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace mcpbx::auth {
+namespace mcpbx::auth::flow {
 
 /// Returns the request. `key` signs for a client that proves itself so. errc::not_found: the grant has no refresh
 /// token, or its client's secret has ended; errc::config: the key cannot be used.
@@ -17,4 +17,4 @@ result<document_request> renewal_request(const grant& g, std::int64_t wall_ms, c
 /// in again; errc::unavailable: it may work later; errc::protocol: no token answer.
 result<grant> renewed(const grant& g, const document_answer& answer, std::int64_t wall_ms);
 
-}  // namespace mcpbx::auth
+}  // namespace mcpbx::auth::flow

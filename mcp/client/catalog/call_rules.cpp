@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 namespace {
 
 bool names(const std::vector<std::string>& globs, const std::string& tool) {
@@ -22,7 +22,7 @@ std::optional<milliseconds> first_for(const std::vector<std::pair<std::string, m
 
 }  // namespace
 
-call_manner call_rules::of(const feature_item& tool) const {
+call_manner call_rules::of(const protocol::feature_item& tool) const {
   call_manner m;
   m.serial = serial || names(serial_tools, tool.key);
   if (names(retry, tool.key) || (trust_annotations && (tool.read_only || tool.idempotent))) m.max_retries = max_retries;
@@ -35,4 +35,4 @@ call_manner call_rules::of(const feature_item& tool) const {
   return m;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
 /// The manner in which calls of one tool are made.
 struct call_manner {
@@ -18,7 +18,7 @@ struct call_manner {
   /// Number of times that a call without an answer may be made again. 0 unless the configuration, or a trusted
   /// annotation, says that repeating is harmless.
   int max_retries = 0;
-  std::optional<call_limits> limits;  ///< the tool's own; absent: the server's
+  std::optional<rpc::call_limits> limits;  ///< the tool's own; absent: the server's
 };
 
 /// Rules of one server. Globs match the server's own names of tools.
@@ -28,11 +28,11 @@ struct call_rules {
   std::vector<std::string> retry;         ///< globs of tools that may be called again, whatever their annotations say
   bool trust_annotations = false;         ///< tools annotated as read-only or idempotent may be called again, too
   int max_retries = 2;
-  call_limits limits;                                            ///< limits of the server
+  rpc::call_limits limits;                                       ///< limits of the server
   std::vector<std::pair<std::string, milliseconds>> idle, hard;  ///< of tools; first match counts
 
-  call_manner of(const feature_item& tool) const;
+  call_manner of(const protocol::feature_item& tool) const;
   bool operator==(const call_rules&) const = default;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

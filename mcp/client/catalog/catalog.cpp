@@ -7,14 +7,14 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 namespace {
 
-raw_json joined_list(std::span<const entry_ptr> entries, raw_json catalog_entry::* definition) {
+json::raw_json joined_list(std::span<const entry_ptr> entries, json::raw_json catalog_entry::* definition) {
   std::vector<std::string_view> texts;
   texts.reserve(entries.size());
   for (const entry_ptr& e : entries) texts.push_back(((*e).*definition).text());
-  return list_result(tool_kind().member, texts);
+  return list_result(protocol::tool_kind().member, texts);
 }
 
 }  // namespace
@@ -45,30 +45,30 @@ entry_ptr renamed(const catalog_entry& e, const std::string& name) {
   copy->listed = e.listed_name();
   copy->name = name;
   copy->exposed = definition_named(e.definition, name, e.tool);
-  copy->legacy = legacy_definition(copy->exposed);
+  copy->legacy = protocol::legacy_definition(copy->exposed);
   return copy;
 }
 
-raw_json definition_named(const raw_json& definition, const std::string& key, const std::string& own,
-                          std::string_view member) {
+json::raw_json definition_named(const json::raw_json& definition, const std::string& key, const std::string& own,
+                                std::string_view member) {
   if (key == own) return definition;
-  auto object = raw_object::open(definition);
+  auto object = json::raw_object::open(definition);
   if (!object) return definition;
-  object->set(member, raw_json::string(key));
+  object->set(member, json::raw_json::string(key));
   return object->json();
 }
 
 std::string withheld_text(std::string_view name, const withheld_tool& tool) {
-  return "the tool " + json_quoted(cut_utf8(name, 128)) + " of tool server " + json_quoted(tool.server) +
+  return "the tool " + json::json_quoted(cut_utf8(name, 128)) + " of tool server " + json::json_quoted(tool.server) +
          " is not offered: " + *tool.why;
 }
 
-raw_json catalog::tools_list() const {
+json::raw_json catalog::tools_list() const {
   if (!list_) list_ = joined_list(entries_, &catalog_entry::exposed);
   return list_;
 }
 
-raw_json catalog::legacy_tools_list() const {
+json::raw_json catalog::legacy_tools_list() const {
   if (legacy_list_) return legacy_list_;
   const bool same = std::ranges::all_of(
       entries_, [](const entry_ptr& e) { return e->legacy.text().data() == e->exposed.text().data(); });
@@ -76,18 +76,18 @@ raw_json catalog::legacy_tools_list() const {
   return legacy_list_;
 }
 
-const feature_entries* catalog::others_of(const feature_kind& kind) const {
+const feature_entries* catalog::others_of(const protocol::feature_kind& kind) const {
   const std::size_t place = kind.index() - 1;
-  return kind.id != kind_id::tools && place < rest_.others.size() ? rest_.others[place].get() : nullptr;
+  return kind.id != protocol::kind_id::tools && place < rest_.others.size() ? rest_.others[place].get() : nullptr;
 }
 
-feature_entry_ptr catalog::find(const feature_kind& kind, std::string_view key) const {
+feature_entry_ptr catalog::find(const protocol::feature_kind& kind, std::string_view key) const {
   const feature_entries* all = others_of(kind);
   return all ? all->find(key) : nullptr;
 }
 
-raw_json catalog::list(const feature_kind& kind) const {
-  if (kind.id == kind_id::tools) return legacy_tools_list();
+json::raw_json catalog::list(const protocol::feature_kind& kind) const {
+  if (kind.id == protocol::kind_id::tools) return legacy_tools_list();
   const feature_entries* all = others_of(kind);
   return all ? all->list() : list_result(kind.member, {});
 }
@@ -104,23 +104,23 @@ void catalog::saw_uri(const std::string& server, std::string_view uri) const {
   if (rest_.routes) rest_.routes->seen().add(server, uri);
 }
 
-list_hints catalog::hints(const feature_kind& kind, time_point now) const {
+list_hints catalog::hints(const protocol::feature_kind& kind, time_point now) const {
   return rest_.hints ? rest_.hints->joined(kind, now) : list_hints{};
 }
 
-segments catalog::modern_list(const feature_kind& kind, time_point now) const {
+json::segments catalog::modern_list(const protocol::feature_kind& kind, time_point now) const {
   const auto [ttl, is_private] = hints(kind, now);
-  const raw_json list = kind.id == kind_id::tools ? tools_list() : this->list(kind);
-  segments out;
+  const json::raw_json list = kind.id == protocol::kind_id::tools ? tools_list() : this->list(kind);
+  json::segments out;
   out.append_copy(R"({"resultType":"complete","ttlMs":)" + std::to_string(ttl.count()) + R"(,"cacheScope":")" +
                   (is_private ? "private" : "public") + "\",");
   out.append(list.slice(list.text().substr(1)));
   return out;
 }
 
-bool catalog::differs(const feature_kind& kind, const catalog& other) const {
+bool catalog::differs(const protocol::feature_kind& kind, const catalog& other) const {
   // Methods of extensions have no list of their own: callers look for them when they hear of the tools.
-  if (kind.id == kind_id::tools)
+  if (kind.id == protocol::kind_id::tools)
     return !std::ranges::equal(entries_, other.entries_) || withheld_ != other.withheld_ ||
            rest_.extensions != other.rest_.extensions;
   const feature_entries *ours = others_of(kind), *theirs = other.others_of(kind);
@@ -156,4 +156,4 @@ std::vector<std::string> catalog::find_similar(std::string_view name) const {
   return out;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

@@ -22,7 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
 /// The annotations of a definition. They are hints, never trusted for safety by themselves.
 struct tool_annotations {
@@ -35,17 +35,17 @@ struct tool_annotations {
 
 /// A tool under the name that callers know, with its definition, its client and its rules.
 struct catalog_entry {
-  std::string name;         ///< exposed name, at most 64 characters of [A-Za-z0-9_-] unless toolNames is plain
-  std::string server;       ///< configured name
-  std::string tool;         ///< the server's own name of the tool
-  std::string listed;       ///< the name in the whole catalog if `name` comes from a profile; else ""
-  raw_json definition;      ///< the server's own bytes
-  raw_json exposed;         ///< `definition` with only `name` replaced
-  raw_json legacy;          ///< `exposed` as a legacy caller may see it (legacy_definition())
-  std::string description;  ///< unescaped
+  std::string name;           ///< exposed name, at most 64 characters of [A-Za-z0-9_-] unless toolNames is plain
+  std::string server;         ///< configured name
+  std::string tool;           ///< the server's own name of the tool
+  std::string listed;         ///< the name in the whole catalog if `name` comes from a profile; else ""
+  json::raw_json definition;  ///< the server's own bytes
+  json::raw_json exposed;     ///< `definition` with only `name` replaced
+  json::raw_json legacy;      ///< `exposed` as a legacy caller may see it (legacy_definition())
+  std::string description;    ///< unescaped
   tool_annotations annotations;
   call_manner manner;
-  std::weak_ptr<mcp::client> owner;
+  std::weak_ptr<clients::client> owner;
   rule_names rules;
   std::uint64_t hash = 0;  ///< stable hash of the definition's bytes and the server's name
   /// Origin of the server, see catalog_server; null: unknown.
@@ -76,8 +76,8 @@ struct dropped_item {
 /// A server that methods of extensions may go to.
 struct extension_route {
   std::string server;  ///< configured name
-  std::weak_ptr<mcp::client> owner;
-  extension_methods methods;
+  std::weak_ptr<clients::client> owner;
+  protocol::extension_methods methods;
 };
 /// All of them in the order of the configuration; null: there are none.
 using extension_routes_ptr = std::shared_ptr<const std::vector<extension_route>>;
@@ -116,20 +116,20 @@ class catalog {
   /// Notes a URI that a result of this server has, so that it leads there.
   void saw_uri(const std::string& server, std::string_view uri) const;
   /// Returns the entry of a kind other than tools that callers know under this key, or null.
-  feature_entry_ptr find(const feature_kind& kind, std::string_view key) const;
+  feature_entry_ptr find(const protocol::feature_kind& kind, std::string_view key) const;
   /// Returns the result object of a kind's list method for a legacy caller, with every entry (no cursor); made once.
-  raw_json list(const feature_kind& kind) const;
+  json::raw_json list(const protocol::feature_kind& kind) const;
   /// Returns the hints about the caching of that list.
-  list_hints hints(const feature_kind& kind, time_point now) const;
+  list_hints hints(const protocol::feature_kind& kind, time_point now) const;
   /// Returns the result object of a kind's list method for a modern caller, with the hints. The list itself is made
   /// once.
-  segments modern_list(const feature_kind& kind, time_point now) const;
+  json::segments modern_list(const protocol::feature_kind& kind, time_point now) const;
   /// Returns true if callers may see a difference between the two snapshots in this kind.
-  bool differs(const feature_kind& kind, const catalog& other) const;
+  bool differs(const protocol::feature_kind& kind, const catalog& other) const;
   /// Returns the result object of tools/list with every tool (no cursor), made once per snapshot.
-  raw_json tools_list() const;
+  json::raw_json tools_list() const;
   /// Returns the same for a legacy caller. Shares the other's bytes if no definition differs.
-  raw_json legacy_tools_list() const;
+  json::raw_json legacy_tools_list() const;
   /// Returns up to 5 names that resemble `name`, for "unknown tool" texts; valid until the next call. The latest
   /// searches are remembered, since each one goes through all tools and callers repeat their mistakes.
   const std::vector<std::string>& similar(std::string_view name) const;
@@ -148,21 +148,21 @@ class catalog {
     std::string name;
     std::vector<std::string> similar;
   };
-  const feature_entries* others_of(const feature_kind& kind) const;
+  const feature_entries* others_of(const protocol::feature_kind& kind) const;
   std::vector<std::string> find_similar(std::string_view name) const;
-  mutable raw_json list_, legacy_list_;
+  mutable json::raw_json list_, legacy_list_;
   mutable std::vector<asked> asked_;
   mutable std::size_t searches_ = 0;
 };
 using catalog_ptr = std::shared_ptr<const catalog>;
 
 /// Returns `definition` with `key` in `member`; the very same bytes if the key is `own` already.
-raw_json definition_named(const raw_json& definition, const std::string& key, const std::string& own,
-                          std::string_view member = "name");
+json::raw_json definition_named(const json::raw_json& definition, const std::string& key, const std::string& own,
+                                std::string_view member = "name");
 /// Returns the same tool under a name of a profile.
 entry_ptr renamed(const catalog_entry& e, const std::string& name);
 
 /// Returns the sentence with which a call of a withheld tool is refused.
 std::string withheld_text(std::string_view name, const withheld_tool& tool);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

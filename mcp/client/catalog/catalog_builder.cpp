@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 namespace {
 
 constexpr std::size_t remembered_notices = 1024;
@@ -17,11 +17,11 @@ std::vector<std::string> prefixes_of(std::span<const catalog_server> servers) {
   return settle_prefixes(names);
 }
 
-feature_entries_ptr no_entries(const feature_kind& kind) {
+feature_entries_ptr no_entries(const protocol::feature_kind& kind) {
   return std::make_shared<const feature_entries>(kind, std::vector<feature_entry_ptr>());
 }
 
-bool is_same_owner(const std::weak_ptr<client>& a, const std::weak_ptr<client>& b) {
+bool is_same_owner(const std::weak_ptr<clients::client>& a, const std::weak_ptr<clients::client>& b) {
   return !a.owner_before(b) && !b.owner_before(a);
 }
 
@@ -42,9 +42,11 @@ bool are_same_routes(const extension_routes_ptr& a, const extension_routes_ptr& 
 
 }  // namespace
 
-catalog_builder::catalog_builder(std::vector<server> servers, feature_table kinds)
-    : kinds_(kinds), no_resources_(no_entries(resource_kind())), no_templates_(no_entries(template_kind())) {
-  for (const feature_kind& kind : kinds_.subspan(1)) items_.emplace_back(kind);
+catalog_builder::catalog_builder(std::vector<server> servers, protocol::feature_table kinds)
+    : kinds_(kinds),
+      no_resources_(no_entries(protocol::resource_kind())),
+      no_templates_(no_entries(protocol::template_kind())) {
+  for (const protocol::feature_kind& kind : kinds_.subspan(1)) items_.emplace_back(kind);
   auto others = build_items();
   auto routes = build_routes(others);
   last_ = std::make_shared<const catalog>(
@@ -88,12 +90,12 @@ void catalog_builder::set_servers(std::vector<server> servers) {
   tools_.set_servers(std::move(servers), std::move(prefixes), before);
 }
 
-feature_list catalog_builder::tools_of(std::string_view server) const {
+protocol::feature_list catalog_builder::tools_of(std::string_view server) const {
   const auto found = std::ranges::find(names_, server);
   return found == names_.end() ? nullptr : tools_.list_of(static_cast<std::size_t>(found - names_.begin()));
 }
 
-void catalog_builder::set_offers(std::size_t index, const server_offers& offers) {
+void catalog_builder::set_offers(std::size_t index, const protocol::server_offers& offers) {
   offers_.at(index).offers = offers;
 }
 
@@ -101,22 +103,23 @@ void catalog_builder::set_silent(std::size_t index, bool silent) {
   offers_.at(index).silent = silent;
 }
 
-void catalog_builder::set_hints(std::size_t index, const feature_kind& kind, const std::optional<told_hints>& hints) {
+void catalog_builder::set_hints(std::size_t index, const protocol::feature_kind& kind,
+                                const std::optional<told_hints>& hints) {
   if (hints)
     hints_->set(names_.at(index), kind, *hints);
   else
     hints_->erase(names_.at(index), kind);
 }
 
-void catalog_builder::set_list(std::size_t index, const feature_kind& kind, feature_list list, withheld_ptr withheld,
-                               tool_names_ptr prefixed) {
-  if (kind.id == kind_id::tools)
+void catalog_builder::set_list(std::size_t index, const protocol::feature_kind& kind, protocol::feature_list list,
+                               withheld_ptr withheld, tool_names_ptr prefixed) {
+  if (kind.id == protocol::kind_id::tools)
     tools_.set(index, std::move(list), std::move(withheld), std::move(prefixed));
   else
     items_.at(kind.index() - 1).set(index, std::move(list), std::move(withheld));
 }
 
-void catalog_builder::set_dropped(std::size_t index, const feature_kind& kind, std::vector<std::string> why) {
+void catalog_builder::set_dropped(std::size_t index, const protocol::feature_kind& kind, std::vector<std::string> why) {
   dropped_.at(index).at(kind.index()) = std::move(why);
 }
 
@@ -134,10 +137,11 @@ std::vector<feature_entries_ptr> catalog_builder::build_items() {
 }
 
 const resource_routes_ptr& catalog_builder::build_routes(const std::vector<feature_entries_ptr>& others) {
-  const auto of = [&](const feature_kind& kind, const feature_entries_ptr& none) {
+  const auto of = [&](const protocol::feature_kind& kind, const feature_entries_ptr& none) {
     return kind.index() <= others.size() ? others[kind.index() - 1] : none;
   };
-  auto resources = of(resource_kind(), no_resources_), templates = of(template_kind(), no_templates_);
+  auto resources = of(protocol::resource_kind(), no_resources_),
+       templates = of(protocol::template_kind(), no_templates_);
   if (routes_ && routes_->resources() == resources && routes_->templates() == templates) return routes_;
   auto routes = std::make_shared<const resource_routes>(readable_, std::move(resources), std::move(templates), seen_);
   if (routes_) routes->take_over(*routes_);
@@ -186,4 +190,4 @@ std::vector<std::string> catalog_builder::take_notices() {
   return std::exchange(notices_, {});
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

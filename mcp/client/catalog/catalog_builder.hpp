@@ -16,33 +16,33 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
 class catalog_builder {
  public:
   using server = catalog_server;
   /// Takes all configured servers in file order, also disabled ones: names must not depend on which servers are up. The
   /// table must outlive all snapshots.
-  explicit catalog_builder(std::vector<server> servers, feature_table kinds = feature_kinds());
+  explicit catalog_builder(std::vector<server> servers, protocol::feature_table kinds = protocol::feature_kinds());
   /// Replaces the servers, and with them their numbers. A server with the name and the owner of an earlier one keeps
   /// the lists that were set for that one.
   void set_servers(std::vector<server> servers);
 
   /// Sets the list of server number `index`; null: unknown. Items in `withheld` keep their keys, so that other keys do
   /// not depend on them, but are not offered. Tools in `prefixed` get no plain name, which another tool has.
-  void set_list(std::size_t index, const feature_kind& kind, feature_list list, withheld_ptr withheld = {},
-                tool_names_ptr prefixed = {});
+  void set_list(std::size_t index, const protocol::feature_kind& kind, protocol::feature_list list,
+                withheld_ptr withheld = {}, tool_names_ptr prefixed = {});
   /// Sets the clauses about items that this list has left out.
-  void set_dropped(std::size_t index, const feature_kind& kind, std::vector<std::string> why);
+  void set_dropped(std::size_t index, const protocol::feature_kind& kind, std::vector<std::string> why);
   /// Sets the capabilities that the server has told.
-  void set_offers(std::size_t index, const server_offers& offers);
+  void set_offers(std::size_t index, const protocol::server_offers& offers);
   /// Sets whether the server will never tell its capabilities, because it is disabled or has failed for good.
   void set_silent(std::size_t index, bool silent);
   /// Sets the server's hints about its list of this kind; nullopt: it has none. Snapshots made before have them as
   /// well.
-  void set_hints(std::size_t index, const feature_kind& kind, const std::optional<told_hints>& hints);
+  void set_hints(std::size_t index, const protocol::feature_kind& kind, const std::optional<told_hints>& hints);
   /// Returns the tools that a server lists, before any filter; null: unknown.
-  feature_list tools_of(std::string_view server) const;
+  protocol::feature_list tools_of(std::string_view server) const;
   /// Returns the snapshot of the lists set now: the last snapshot itself if no entry differs.
   catalog_ptr build();
   /// Returns the warnings of build() since the last call, each sentence once.
@@ -54,9 +54,9 @@ class catalog_builder {
   const resource_routes_ptr& build_routes(const std::vector<feature_entries_ptr>& others);
   std::vector<dropped_item> all_dropped() const;
 
-  feature_table kinds_;
-  std::vector<std::string> names_;                  // configured name of each server
-  std::vector<std::weak_ptr<mcp::client>> owners_;  // client of each server
+  protocol::feature_table kinds_;
+  std::vector<std::string> names_;                      // configured name of each server
+  std::vector<std::weak_ptr<clients::client>> owners_;  // client of each server
   listed_tools tools_;
   std::vector<listed_items> items_;                             // one for each other kind, in the order of the table
   std::vector<std::vector<std::vector<std::string>>> dropped_;  // by server and kind
@@ -72,4 +72,4 @@ class catalog_builder {
   std::set<std::string> noticed_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

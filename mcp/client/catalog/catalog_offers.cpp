@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 namespace {
 
 constexpr std::size_t most_bytes_of_all = std::size_t{64} << 10;
@@ -17,11 +17,11 @@ constexpr std::size_t longest_name = 256;
 /// An object with the extensions of several servers; the first one of a name counts.
 class joined_extensions {
  public:
-  void add(const raw_json& object) {
-    if (object.text().size() > most_bytes_of_an_offer) return;
-    const auto opened = raw_object::open(object);
+  void add(const json::raw_json& object) {
+    if (object.text().size() > protocol::most_bytes_of_an_offer) return;
+    const auto opened = json::raw_object::open(object);
     if (!opened) return;
-    opened->for_each([&](std::string_view key, const raw_json& value) {
+    opened->for_each([&](std::string_view key, const json::raw_json& value) {
       if (value.is_object()) add(key, value.text());
     });
   }
@@ -29,11 +29,11 @@ class joined_extensions {
     if (key.size() > longest_name || text_.size() + key.size() + value.size() > most_bytes_of_all) return;
     if (!keys_.emplace(key).second) return;
     text_ += text_.empty() ? "{" : ",";
-    text_ += json_quoted(key);
+    text_ += json::json_quoted(key);
     text_ += ':';
     text_ += value;
   }
-  raw_json take() const { return text_.empty() ? raw_json() : raw_json::own(text_ + "}"); }
+  json::raw_json take() const { return text_.empty() ? json::raw_json() : json::raw_json::own(text_ + "}"); }
 
  private:
   std::set<std::string, std::less<>> keys_;
@@ -61,17 +61,18 @@ catalog_offers joined_offers(std::span<const told_offers> servers) {
     all.subscribe = all.subscribe || told.subscribe || may_come;
     all.completions = all.completions || told.completions || may_come;
     all.logging = all.logging || told.logging || may_come;
-    if (all.tasks.empty() && told.tasks.text().size() <= most_bytes_of_an_offer) all.tasks = told.tasks;
+    if (all.tasks.empty() && told.tasks.text().size() <= protocol::most_bytes_of_an_offer) all.tasks = told.tasks;
     extensions.add(told.extensions);
     experimental.add(told.experimental);
   }
   if (more_may_come) {
-    if (all.tasks.empty()) all.tasks = raw_json::literal(R"({"list":{},"cancel":{},"requests":{"tools":{"call":{}}}})");
-    for (const std::string_view one : carried_extensions) extensions.add(one, "{}");
+    if (all.tasks.empty())
+      all.tasks = json::raw_json::literal(R"({"list":{},"cancel":{},"requests":{"tools":{"call":{}}}})");
+    for (const std::string_view one : protocol::carried_extensions) extensions.add(one, "{}");
   }
   all.extensions = extensions.take();
   all.experimental = experimental.take();
   return all;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

@@ -5,11 +5,11 @@
 
 #include <span>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
 /// Capabilities of one server, as far as it has told them.
 struct told_offers {
-  server_offers offers;
+  protocol::server_offers offers;
   /// The server will never tell its capabilities: it is disabled, or has failed for good. Earlier ones still count.
   bool silent = false;
 };
@@ -23,10 +23,10 @@ struct catalog_offers {
   bool subscribe = false;  ///< some server takes subscriptions to its resources
   bool completions = false;
   bool logging = false;
-  raw_json tasks;  ///< the member of 2025-11-25, as the first server that has it wrote it; or absent
+  json::raw_json tasks;  ///< the member of 2025-11-25, as the first server that has it wrote it; or absent
   /// Extensions and experimental capabilities by name; one that several servers have is that of the first. Absent:
   /// none.
-  raw_json extensions, experimental;
+  json::raw_json extensions, experimental;
 
   bool operator==(const catalog_offers& other) const;
 };
@@ -36,4 +36,4 @@ struct catalog_offers {
 /// the `experimental` of all servers longer than 64 KiB.
 catalog_offers joined_offers(std::span<const told_offers> servers);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

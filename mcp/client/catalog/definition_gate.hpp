@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
 /// The decision about one list of a server.
 struct definition_decision {
@@ -20,10 +20,10 @@ class definition_gate {
   virtual ~definition_gate() = default;
   /// Judges a server's new list of a kind. Calls `decided` on the speaking thread, perhaps from inside, and again
   /// whenever the decision changes, until the server's next list of the kind.
-  virtual void judge(const std::string& server, const feature_kind& kind, feature_list list,
+  virtual void judge(const std::string& server, const protocol::feature_kind& kind, protocol::feature_list list,
                      std::function<void(definition_decision)> decided) = 0;
   /// Reports that no server is starting for the first time any more, so no first list is to be expected soon.
   virtual void settled() {}
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
 /// Gives the definition a block of its own.
 inline void detach_definition(feature_entry& e) {
@@ -41,4 +41,4 @@ void free_old_pages(std::vector<std::shared_ptr<const Entry>>& entries) {
   }
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

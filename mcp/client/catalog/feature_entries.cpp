@@ -3,9 +3,9 @@
 
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
-feature_entries::feature_entries(const feature_kind& kind, std::vector<feature_entry_ptr> entries)
+feature_entries::feature_entries(const protocol::feature_kind& kind, std::vector<feature_entry_ptr> entries)
     : kind_(kind), entries_(std::move(entries)) {
   by_key_.reserve(entries_.size());
   for (const feature_entry_ptr& e : entries_) by_key_.emplace(e->key, e);
@@ -16,7 +16,7 @@ feature_entry_ptr feature_entries::find(std::string_view key) const {
   return found == by_key_.end() ? nullptr : found->second;
 }
 
-raw_json feature_entries::list() const {
+json::raw_json feature_entries::list() const {
   if (list_) return list_;
   std::vector<std::string_view> definitions;
   definitions.reserve(entries_.size());
@@ -24,8 +24,8 @@ raw_json feature_entries::list() const {
   return list_ = list_result(kind_.member, definitions);
 }
 
-raw_json list_result(std::string_view member, std::span<const std::string_view> definitions) {
-  const std::string begin = "{" + json_quoted(member) + ":[";
+json::raw_json list_result(std::string_view member, std::span<const std::string_view> definitions) {
+  const std::string begin = "{" + json::json_quoted(member) + ":[";
   constexpr std::string_view end = "]}";
   std::size_t size = begin.size() + end.size();
   for (const std::string_view d : definitions) size += d.size() + 1;
@@ -38,7 +38,7 @@ raw_json list_result(std::string_view member, std::span<const std::string_view> 
     out.append(d);
   }
   out.append(end);
-  return raw_json::whole(out.take());
+  return json::raw_json::whole(out.take());
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

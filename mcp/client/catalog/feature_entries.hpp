@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
 /// Stands for "no server" where a server's number is expected.
 inline constexpr std::size_t no_server = static_cast<std::size_t>(-1);
@@ -31,12 +31,12 @@ struct rule_names {
 
 /// An item of one kind under the key that callers know.
 struct feature_entry {
-  std::string key;      ///< key for callers, as feature_kind::keys has it
-  std::string server;   ///< configured name
-  std::string own_key;  ///< the server's own key
-  raw_json definition;  ///< the server's own bytes
-  raw_json exposed;     ///< `definition` with only the key replaced
-  std::weak_ptr<mcp::client> owner;
+  std::string key;            ///< key for callers, as feature_kind::keys has it
+  std::string server;         ///< configured name
+  std::string own_key;        ///< the server's own key
+  json::raw_json definition;  ///< the server's own bytes
+  json::raw_json exposed;     ///< `definition` with only the key replaced
+  std::weak_ptr<clients::client> owner;
   rule_names rules = {};  ///< of a kind whose keys are prefixed
 };
 using feature_entry_ptr = std::shared_ptr<const feature_entry>;
@@ -49,26 +49,26 @@ using withheld_ptr = std::shared_ptr<const withheld_names>;
 class feature_entries {
  public:
   /// Takes entries with distinct keys. `kind` must outlive this object.
-  feature_entries(const feature_kind& kind, std::vector<feature_entry_ptr> entries);
+  feature_entries(const protocol::feature_kind& kind, std::vector<feature_entry_ptr> entries);
   feature_entries(const feature_entries&) = delete;
   feature_entries& operator=(const feature_entries&) = delete;
 
-  const feature_kind& kind() const noexcept { return kind_; }
+  const protocol::feature_kind& kind() const noexcept { return kind_; }
   /// Returns the entries in order: servers as configured, each server's items as it lists them.
   std::span<const feature_entry_ptr> entries() const noexcept { return entries_; }
   feature_entry_ptr find(std::string_view key) const;
   /// Returns the result object of the list method with every entry (no cursor); made once.
-  raw_json list() const;
+  json::raw_json list() const;
 
  private:
-  const feature_kind& kind_;
+  const protocol::feature_kind& kind_;
   std::vector<feature_entry_ptr> entries_;
   std::unordered_map<std::string_view, feature_entry_ptr> by_key_;
-  mutable raw_json list_;
+  mutable json::raw_json list_;
 };
 using feature_entries_ptr = std::shared_ptr<const feature_entries>;
 
 /// Returns the result object of a list method: one member, an array of these definitions.
-raw_json list_result(std::string_view member, std::span<const std::string_view> definitions);
+json::raw_json list_result(std::string_view member, std::span<const std::string_view> definitions);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

@@ -14,7 +14,7 @@
 #include <optional>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 namespace {
 
 constexpr int most_encodings = 4;
@@ -315,4 +315,4 @@ bool uri_filter::allows(std::string_view uri) const {
       uri, [&](const std::string& text) { return match(walked(text)) && match(walked(with_slashes(text))); });
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

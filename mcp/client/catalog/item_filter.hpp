@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
 /// Choice and renaming of the items of one kind.
 struct item_filter {
@@ -46,4 +46,4 @@ class uri_filter {
 };
 using uri_filter_ptr = std::shared_ptr<const uri_filter>;
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

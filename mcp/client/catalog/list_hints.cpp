@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
-std::vector<hint_book::entry>::iterator hint_book::find(const std::string& server, const feature_kind& kind) {
+std::vector<hint_book::entry>::iterator hint_book::find(const std::string& server, const protocol::feature_kind& kind) {
   return std::ranges::find_if(entries_, [&](const entry& e) { return e.kind == kind.index() && e.server == server; });
 }
 
-void hint_book::set(const std::string& server, const feature_kind& kind, const told_hints& hints) {
+void hint_book::set(const std::string& server, const protocol::feature_kind& kind, const told_hints& hints) {
   const auto found = find(server, kind);
   if (found == entries_.end())
     entries_.push_back({server, kind.index(), hints});
@@ -17,7 +17,7 @@ void hint_book::set(const std::string& server, const feature_kind& kind, const t
     found->hints = hints;
 }
 
-void hint_book::erase(const std::string& server, const feature_kind& kind) {
+void hint_book::erase(const std::string& server, const protocol::feature_kind& kind) {
   if (const auto found = find(server, kind); found != entries_.end()) entries_.erase(found);
 }
 
@@ -25,7 +25,7 @@ void hint_book::keep_only(std::span<const std::string> servers) {
   std::erase_if(entries_, [&](const entry& e) { return std::ranges::find(servers, e.server) == servers.end(); });
 }
 
-list_hints hint_book::joined(const feature_kind& kind, time_point now) const {
+list_hints hint_book::joined(const protocol::feature_kind& kind, time_point now) const {
   list_hints all{milliseconds::max(), false};
   bool any = false;
   for (const entry& e : entries_) {
@@ -40,4 +40,4 @@ list_hints hint_book::joined(const feature_kind& kind, time_point now) const {
   return any ? all : list_hints{};
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

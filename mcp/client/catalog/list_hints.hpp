@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
 /// The hints of one server about its list of one kind.
 struct told_hints {
@@ -27,14 +27,14 @@ struct list_hints {
 class hint_book {
  public:
   /// Sets a server's hints about its list of this kind.
-  void set(const std::string& server, const feature_kind& kind, const told_hints& hints);
+  void set(const std::string& server, const protocol::feature_kind& kind, const told_hints& hints);
   /// Forgets them, because the server has no such list.
-  void erase(const std::string& server, const feature_kind& kind);
+  void erase(const std::string& server, const protocol::feature_kind& kind);
   /// Forgets the servers that are not among these.
   void keep_only(std::span<const std::string> servers);
   /// Returns the least time of all lists of this kind, and whether one of them is private. Without any list, nothing
   /// may be kept.
-  list_hints joined(const feature_kind& kind, time_point now) const;
+  list_hints joined(const protocol::feature_kind& kind, time_point now) const;
 
  private:
   struct entry {
@@ -42,8 +42,8 @@ class hint_book {
     std::size_t kind = 0;
     told_hints hints{};
   };
-  std::vector<entry>::iterator find(const std::string& server, const feature_kind& kind);
+  std::vector<entry>::iterator find(const std::string& server, const protocol::feature_kind& kind);
   std::vector<entry> entries_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
-listed_items::listed_items(const feature_kind& kind)
+listed_items::listed_items(const protocol::feature_kind& kind)
     : kind_(&kind), last_(std::make_shared<const feature_entries>(kind, std::vector<feature_entry_ptr>())) {}
 
 void listed_items::set_servers(std::vector<server> servers, std::span<const std::size_t> before) {
@@ -28,7 +28,7 @@ void listed_items::set_servers(std::vector<server> servers, std::span<const std:
   stale_ = true;
 }
 
-void listed_items::set(std::size_t index, feature_list list, withheld_ptr withheld) {
+void listed_items::set(std::size_t index, protocol::feature_list list, withheld_ptr withheld) {
   listed& l = servers_.at(index);
   l.list = std::move(list);
   l.withheld = std::move(withheld);
@@ -53,9 +53,9 @@ void listed_items::name_prefixed(const listed& l, std::vector<wanted>& items, ta
 }
 
 std::vector<listed_items::wanted> listed_items::choose(const listed& l, taken_keys& taken) const {
-  const bool prefixed = kind_->keys == key_rule::prefixed;
+  const bool prefixed = kind_->keys == protocol::key_rule::prefixed;
   std::vector<wanted> items;
-  for (const feature_item& item : *l.list)
+  for (const protocol::feature_item& item : *l.list)
     if (prefixed ? passes(l.s.filter.allow, l.s.filter.deny, item.key) : !l.s.uris || l.s.uris->passes(item.key))
       items.push_back({&item});
   if (prefixed) {
@@ -77,9 +77,9 @@ void listed_items::make_entries(listed& l, taken_keys& taken) const {
     std::unordered_map<std::string_view, const feature_entry_ptr*> old;
     for (const feature_entry_ptr& e : l.entries) old.emplace(e->own_key, &e);
     for (wanted& w : choose(l, taken)) {
-      const feature_item& item = *w.item;
+      const protocol::feature_item& item = *w.item;
       if (w.key.empty()) {
-        l.left_out.push_back(std::string(kind_->noun) + " \"" + printable(item.key) +
+        l.left_out.push_back(std::string(kind_->noun) + " \"" + redact::printable(item.key) +
                              "\" is left out: every name for it is taken");
         continue;
       }
@@ -112,4 +112,4 @@ const feature_entries_ptr& listed_items::build() {
   return last_;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

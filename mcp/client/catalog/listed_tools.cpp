@@ -10,10 +10,10 @@
 #include <unordered_map>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 namespace {
 
-std::uint64_t definition_hash(std::string_view server, const raw_json& definition) {
+std::uint64_t definition_hash(std::string_view server, const json::raw_json& definition) {
   // Join two hashes rather than texts, so that no text can be split in two ways.
   return stable_hash(definition.text()) * 31 + stable_hash(server);
 }
@@ -25,7 +25,7 @@ std::shared_ptr<const std::string> why_withheld(const withheld_ptr& withheld, co
   return found == withheld->end() ? nullptr : found->second;
 }
 
-entry_ptr make_entry(const catalog_server& s, const feature_item& tool, const std::string& name,
+entry_ptr make_entry(const catalog_server& s, const protocol::feature_item& tool, const std::string& name,
                      const rule_names& rules) {
   auto e = std::make_shared<catalog_entry>();
   e->name = name;
@@ -33,7 +33,7 @@ entry_ptr make_entry(const catalog_server& s, const feature_item& tool, const st
   e->tool = tool.key;
   e->definition = tool.definition;
   e->exposed = definition_named(tool.definition, name, tool.key);
-  e->legacy = legacy_definition(e->exposed);
+  e->legacy = protocol::legacy_definition(e->exposed);
   e->description = tool.description;
   e->annotations = {tool.read_only, tool.destructive, tool.idempotent, tool.open_world, tool.title};
   e->manner = s.calls.of(tool);
@@ -66,7 +66,8 @@ void listed_tools::set_servers(std::vector<catalog_server> servers, std::vector<
   }
 }
 
-void listed_tools::set(std::size_t index, feature_list tools, withheld_ptr withheld, tool_names_ptr prefixed) {
+void listed_tools::set(std::size_t index, protocol::feature_list tools, withheld_ptr withheld,
+                       tool_names_ptr prefixed) {
   offered& o = servers_.at(index);
   o.tools = std::move(tools);
   o.withheld = std::move(withheld);
@@ -90,7 +91,7 @@ void listed_tools::make_entries(offered& o, const std::vector<std::string>& name
   o.unnamed.clear();
   static const rule_names no_others;
   for (std::size_t i = 0; i < o.kept.size(); ++i) {
-    const feature_item& tool = (*o.tools)[o.kept[i]];
+    const protocol::feature_item& tool = (*o.tools)[o.kept[i]];
     const rule_names& rules = o.ruled.empty() ? no_others : o.ruled[i];
     if (names[i].empty()) {
       o.unnamed.push_back(tool.key);
@@ -155,7 +156,7 @@ withheld_tools listed_tools::withheld() const {
 std::vector<std::string> listed_tools::left_out(std::size_t index) const {
   std::vector<std::string> all;
   for (const std::string& own : servers_.at(index).unnamed)
-    all.push_back("tool \"" + printable(own) +
+    all.push_back("tool \"" + redact::printable(own) +
                   "\" is left out: every name for it is taken; give it one with tools.rename");
   return all;
 }
@@ -164,4 +165,4 @@ std::vector<std::string> listed_tools::take_notices(std::size_t index) {
   return std::exchange(servers_.at(index).notices, {});
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

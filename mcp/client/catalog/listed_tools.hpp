@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
 /// Tools of one server, by the server's own names.
 using tool_names = std::set<std::string, std::less<>>;
@@ -30,11 +30,11 @@ class listed_tools {
 
   /// Sets the list of server number `index`; null: unknown. Tools in `withheld` keep their names, so that other names
   /// do not depend on them, but are not offered. Tools in `prefixed` get no plain name, which another tool has.
-  void set(std::size_t index, feature_list tools, withheld_ptr withheld, tool_names_ptr prefixed);
+  void set(std::size_t index, protocol::feature_list tools, withheld_ptr withheld, tool_names_ptr prefixed);
   /// Brings the entries up to date.
   void build();
   /// Returns the list that set() has taken, before any filter; null: unknown.
-  const feature_list& list_of(std::size_t index) const { return servers_.at(index).tools; }
+  const protocol::feature_list& list_of(std::size_t index) const { return servers_.at(index).tools; }
 
   // Results of the last build():
   std::vector<entry_ptr> entries() const;
@@ -48,7 +48,7 @@ class listed_tools {
   struct offered {
     catalog_server s{};
     std::string prefix{};
-    feature_list tools{};
+    protocol::feature_list tools{};
     withheld_ptr withheld{};
     tool_names_ptr prefixed{};
     std::vector<std::string> unnamed{};  // own names of tools for which every name is taken
@@ -67,4 +67,4 @@ class listed_tools {
   std::vector<std::string> prefixes_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

@@ -8,18 +8,18 @@
 #include <cstddef>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
 /// The templates of all servers, parsed.
 class resource_routes::template_index {
  public:
   struct one {
-    uri_template parsed;
+    protocol::uri_template parsed;
     const std::string* server;
   };
   explicit template_index(const feature_entries_ptr& entries) : keeps_(entries) {
     for (const feature_entry_ptr& e : keeps_->entries())
-      if (auto parsed = uri_template::parse(e->own_key)) {
+      if (auto parsed = protocol::uri_template::parse(e->own_key)) {
         if (all_.empty() || *all_.back().server != e->server) ++servers_;
         all_.push_back({std::move(*parsed), &e->server});
       }
@@ -130,7 +130,7 @@ std::optional<resource_route> resource_routes::find(std::string_view uri) const 
   if (const auto e = resources_->find(uri)) return listed(*e);
   const resource_server* named = named_by(uri);
   const std::string_view inner = named == nullptr ? uri : uri.substr(own_scheme.size() + named->prefix.size() + 1);
-  if (inner.empty() || inner.size() > longest_uri) return std::nullopt;
+  if (inner.empty() || inner.size() > protocol::longest_uri) return std::nullopt;
   const auto search = [&](std::string_view own, const resource_server* only) -> const resource_server* {
     if (const auto* s = by_template(own, uri, false, only)) return s;
     if (const auto* s = by_seen(own, uri, only)) return s;
@@ -143,4 +143,4 @@ std::optional<resource_route> resource_routes::find(std::string_view uri) const 
   return s == nullptr ? std::nullopt : std::optional(resource_route{s->name, std::string(inner), s->owner});
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

@@ -11,13 +11,13 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
 /// The server that a resource is read from.
 struct resource_route {
   std::string server;  ///< configured name
   std::string uri;     ///< as the server knows it, which is sent to it
-  std::weak_ptr<mcp::client> owner;
+  std::weak_ptr<clients::client> owner;
 };
 
 /// The beginning of mcpbx's own URIs: `mcpbx://SERVER/URI` is the URI of that server, even if other servers have the
@@ -30,7 +30,7 @@ std::string uri_at(std::string_view prefix, std::string_view uri);
 struct resource_server {
   std::string name;    ///< configured name
   std::string prefix;  ///< its part of exposed names (tool_names.hpp)
-  std::weak_ptr<mcp::client> owner;
+  std::weak_ptr<clients::client> owner;
   uri_filter_ptr filter;  ///< its URIs that may be read; null: all
 };
 
@@ -82,4 +82,4 @@ class resource_routes {
 };
 using resource_routes_ptr = std::shared_ptr<const resource_routes>;
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

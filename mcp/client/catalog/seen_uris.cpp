@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
 std::size_t seen_uris::cost(std::string_view uri) noexcept {
   constexpr std::size_t of_an_entry = 128;  // nodes of the list and the map
@@ -13,7 +13,7 @@ std::size_t seen_uris::cost(std::string_view uri) noexcept {
 }
 
 void seen_uris::add(const std::string& server, std::string_view uri) {
-  if (uri.empty() || uri.size() > longest_uri) return;
+  if (uri.empty() || uri.size() > protocol::longest_uri) return;
   if (std::ranges::any_of(uri, [](unsigned char c) { return c < 0x20 || c == 0x7F; })) return;
   share& s = shares_[server];
   if (const auto known = s.by_uri.find(uri); known != s.by_uri.end()) {
@@ -67,4 +67,4 @@ void seen_uris::keep_only(std::span<const std::string> servers) {
   });
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
 class seen_uris {
  public:
@@ -50,4 +50,4 @@ class seen_uris {
   std::uint64_t times_ = 0;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 namespace {
 
 constexpr std::size_t longest_prefix = 32;
@@ -74,7 +74,8 @@ std::string_view renamed(std::string_view own, const std::map<std::string, std::
 }
 
 std::string clash(std::string_view own, const std::string& wanted, const std::string& got) {
-  const std::string what = "tool \"" + printable(own) + "\" cannot be called \"" + printable(wanted) + "\"";
+  const std::string what =
+      "tool \"" + redact::printable(own) + "\" cannot be called \"" + redact::printable(wanted) + "\"";
   return got.empty() ? what + ": another tool has that name; it is left out" : what + "; its name is \"" + got + "\"";
 }
 
@@ -192,4 +193,4 @@ named_tools plain_names(std::span<const std::string_view> tools, const std::map<
   return out;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

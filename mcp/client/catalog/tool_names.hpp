@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::catalogs {
 
 inline constexpr std::size_t longest_exposed_name = 64;
 /// Prefix of mcpbx's own future tools; no server gets it.
@@ -41,4 +41,4 @@ named_tools plain_names(std::span<const std::string_view> tools, const std::map<
 /// Returns the name that the configuration gives to a tool if it is free: that of `rename`, or its own.
 std::string plain_name(std::string_view tool, const std::map<std::string, std::string>& rename);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::catalogs

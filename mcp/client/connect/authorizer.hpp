@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::connect {
 
 class authorizer {
  public:
@@ -30,4 +30,4 @@ class authorizer {
   virtual std::string sentence() const = 0;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::connect

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::connect {
 
 /// The steps that end a connection. Each later step is for a server that ignored the one before.
 enum class ending : std::uint8_t {
@@ -31,8 +31,8 @@ struct link_failure {
 
 /// The end of a session by a server that is well and wants a new one.
 struct link_expiry {
-  std::string how;                 ///< predicate of a sentence about the server
-  std::vector<lost_request> lost;  ///< requests that this session had open, as far as more is known of them
+  std::string how;                      ///< predicate of a sentence about the server
+  std::vector<rpc::lost_request> lost;  ///< requests that this session had open, as far as more is known of them
 };
 
 /// Events of one connection. They come on the speaking thread, never from inside open() or end(). The link may be
@@ -41,7 +41,7 @@ class link_events {
  public:
   virtual ~link_events() = default;
   /// Reports that the connection is open. The receiver calls start() of `connection`.
-  virtual void on_open(std::unique_ptr<transport> connection) = 0;
+  virtual void on_open(std::unique_ptr<transports::transport> connection) = 0;
   /// Reports that the connection could not be opened. No event comes afterwards. It may follow on_open() as long as no
   /// answer of the server has come: a connection that is made of single exchanges proves itself by the first one.
   virtual void on_not_opened(const link_failure& failure) = 0;
@@ -78,11 +78,11 @@ class connector {
   /// Returns the name of ending::force for people ("SIGKILL").
   virtual std::string_view force_name() const = 0;
   /// Returns the present or last process; nullopt if connections of this kind have none.
-  virtual std::optional<process_status> process() const { return std::nullopt; }
+  virtual std::optional<clients::process_status> process() const { return std::nullopt; }
   /// Returns the address of the server and how it is reached; nullopt if it has none.
-  virtual std::optional<remote_status> remote() const { return std::nullopt; }
+  virtual std::optional<clients::remote_status> remote() const { return std::nullopt; }
 };
 
 using connector_factory = std::function<std::unique_ptr<connector>()>;
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::connect

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::session {
 
 /// The step that follows a probe.
 struct probe_verdict {
@@ -17,11 +17,11 @@ struct probe_verdict {
   };
   kind type = kind::legacy;
   std::string revision;
-  raw_json capabilities, instructions;  ///< of a modern server
+  json::raw_json capabilities, instructions;  ///< of a modern server
   std::string why;
 };
 
 /// Returns the verdict. `pinned` is "auto" or the revision to insist on, which is then a modern one.
-probe_verdict read_probe(const call_outcome& outcome, std::string_view pinned);
+probe_verdict read_probe(const rpc::call_outcome& outcome, std::string_view pinned);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::session

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::session {
 namespace {
 
 /// Size in bytes from which items are copied if they are less than half of their page, so that the page can be freed.
@@ -18,10 +18,10 @@ constexpr int levels_around_items = 3;
 
 }  // namespace
 
-result<bool> feature_lister::take_page(const raw_json& page, const depth_limit* depth) {
-  const auto object = raw_object::open(page, {kind_->member, "nextCursor"});
+result<bool> feature_lister::take_page(const json::raw_json& page, const depth_limit* depth) {
+  const auto object = json::raw_object::open(page, {kind_->member, "nextCursor"});
   if (!object) return fail(errc::protocol, object.error().message);
-  const raw_json list = object->find(kind_->member);
+  const json::raw_json list = object->find(kind_->member);
   if (!list.is_array()) return fail(errc::protocol, "\"" + std::string(kind_->member) + "\" must be an array");
   ++pages_;
   ttl_ = std::min(ttl_, milliseconds(std::max<std::int64_t>(object->find("ttlMs").as_integer().value_or(0), 0)));
@@ -29,7 +29,7 @@ result<bool> feature_lister::take_page(const raw_json& page, const depth_limit* 
   bytes_ += page.text().size();
   const std::size_t first = items_.size();
   bool room = true;
-  for_each_element(list, [&](raw_json definition) {
+  json::for_each_element(list, [&](json::raw_json definition) {
     room = items_.size() < options_.max_items;
     if (room) take_item(std::move(definition), depth);
     return room;
@@ -44,7 +44,7 @@ result<bool> feature_lister::take_page(const raw_json& page, const depth_limit* 
            "; the others are left out");
     return false;
   }
-  const raw_json cursor = object->find("nextCursor");
+  const json::raw_json cursor = object->find("nextCursor");
   if (!cursor || cursor.is_null() || cursor.text() == "\"\"") return false;
   if (!cursor.is_string()) {
     notice("nextCursor must be a string; the pages behind it are left out");
@@ -68,17 +68,17 @@ result<bool> feature_lister::take_page(const raw_json& page, const depth_limit* 
   return true;
 }
 
-raw_json feature_lister::params() const {
+json::raw_json feature_lister::params() const {
   if (!cursor_) return {};
-  return raw_json::own("{\"cursor\":" + std::string(cursor_.text()) + "}");
+  return json::raw_json::own("{\"cursor\":" + std::string(cursor_.text()) + "}");
 }
 
-void feature_lister::take_item(raw_json definition, const depth_limit* depth) {
+void feature_lister::take_item(json::raw_json definition, const depth_limit* depth) {
   if (depth != nullptr &&
-      check_json(definition.text(), depth->levels - levels_around_items) == json_scanner::fault::depth) {
-    const std::string key = member_text(definition, kind_->key_member);
+      json::check_json(definition.text(), depth->levels - levels_around_items) == json::json_scanner::fault::depth) {
+    const std::string key = json::member_text(definition, kind_->key_member);
     return notice("a " + std::string(kind_->noun) + " definition is left out: " +
-                  (key.empty() ? "" : std::string(kind_->noun) + " \"" + cut_for_people(key, 100) + "\": ") +
+                  (key.empty() ? "" : std::string(kind_->noun) + " \"" + redact::cut_for_people(key, 100) + "\": ") +
                   "nested deeper than " + std::to_string(depth->levels) + " levels in its list" +
                   (depth->key.empty() ? "" : " (" + std::string(depth->key) + ")"));
   }
@@ -88,7 +88,7 @@ void feature_lister::take_item(raw_json definition, const depth_limit* depth) {
     if (const auto checked = options_.check(*item); !checked)
       return notice("a " + std::string(kind_->noun) + " definition is left out: " + checked.error().message);
   if (!keys_.insert(item->key).second)
-    return notice(std::string(kind_->noun) + " \"" + cut_for_people(item->key, 100) +
+    return notice(std::string(kind_->noun) + " \"" + redact::cut_for_people(item->key, 100) +
                   "\" is listed twice; the first one counts");
   items_.push_back(std::move(*item));
 }
@@ -106,4 +106,4 @@ std::vector<std::string> feature_lister::notices() const {
   return all;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::session

@@ -12,12 +12,12 @@
 #include <unordered_set>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::session {
 
 class feature_lister {
  public:
   /// Refuses an item with one clause that says what is wrong.
-  using item_check = result<void> (*)(const feature_item&);
+  using item_check = result<void> (*)(const protocol::feature_item&);
   struct options {
     int max_pages = 1000;
     std::size_t max_bytes = std::size_t{64} << 20;
@@ -31,36 +31,36 @@ class feature_lister {
     std::string_view key;  ///< its configuration key, or ""
   };
   /// Begins a walk. `kind` must outlive it.
-  explicit feature_lister(const feature_kind& kind) : feature_lister(kind, options{}) {}
-  feature_lister(const feature_kind& kind, options o) : kind_(&kind), options_(o) {}
+  explicit feature_lister(const protocol::feature_kind& kind) : feature_lister(kind, options{}) {}
+  feature_lister(const protocol::feature_kind& kind, options o) : kind_(&kind), options_(o) {}
 
   /// Takes the result of one page. Returns true if another page is to be requested with params(); fails with one clause
   /// if it is not a page of this list. `depth` is the limit that the page's message exceeds, if it does: items nested
   /// too deeply for it are left out.
-  result<bool> take_page(const raw_json& page, const depth_limit* depth = nullptr);
+  result<bool> take_page(const json::raw_json& page, const depth_limit* depth = nullptr);
   /// Returns the params of the next request.
-  raw_json params() const;
+  json::raw_json params() const;
 
-  const std::vector<feature_item>& items() const noexcept { return items_; }
+  const std::vector<protocol::feature_item>& items() const noexcept { return items_; }
   /// Returns the time for which the list may be considered fresh (2026-07-28, caching): the least `ttlMs` of its pages,
   /// 0 if one has none.
   milliseconds ttl() const noexcept { return pages_ == 0 ? milliseconds(0) : ttl_; }
   /// Returns true unless each page said that everybody may share it (`cacheScope`).
   bool is_private() const noexcept { return pages_ == 0 || private_; }
-  std::vector<feature_item> take_items() { return std::move(items_); }
+  std::vector<protocol::feature_item> take_items() { return std::move(items_); }
   /// Returns one sentence per item left out, at most max_notices, and one with the number of further ones.
   std::vector<std::string> notices() const;
 
  private:
-  void take_item(raw_json definition, const depth_limit* depth);
+  void take_item(json::raw_json definition, const depth_limit* depth);
   void notice(std::string sentence);
 
-  const feature_kind* kind_;
+  const protocol::feature_kind* kind_;
   options options_;
-  std::vector<feature_item> items_;
+  std::vector<protocol::feature_item> items_;
   std::unordered_set<std::string> keys_;
   std::unordered_set<std::uint64_t> cursors_;
-  raw_json cursor_;
+  json::raw_json cursor_;
   milliseconds ttl_ = milliseconds::max();
   bool private_ = false;
   int pages_ = 0;
@@ -68,4 +68,4 @@ class feature_lister {
   std::vector<std::string> notices_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::session

@@ -7,24 +7,24 @@
 #include <unordered_map>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::session {
 namespace {
 
 constexpr milliseconds longest_ttl{86'400'000};
 
-bool same_definitions(const feature_list& a, const std::vector<feature_item>& b) {
-  return a && std::ranges::equal(*a, b, [](const feature_item& x, const feature_item& y) {
+bool same_definitions(const protocol::feature_list& a, const std::vector<protocol::feature_item>& b) {
+  return a && std::ranges::equal(*a, b, [](const protocol::feature_item& x, const protocol::feature_item& y) {
            return x.definition.text() == y.definition.text();
          });
 }
 
 /// Keeps the pages of many walks from staying in memory for a few items each: unchanged items go on sharing the page
 /// that they came in first, changed ones get bytes of their own.
-void share_unchanged(const std::vector<feature_item>& before, std::vector<feature_item>& now) {
-  std::unordered_map<std::string_view, const feature_item*> known;
+void share_unchanged(const std::vector<protocol::feature_item>& before, std::vector<protocol::feature_item>& now) {
+  std::unordered_map<std::string_view, const protocol::feature_item*> known;
   known.reserve(before.size());
-  for (const feature_item& item : before) known.emplace(item.key, &item);
-  for (feature_item& item : now) {
+  for (const protocol::feature_item& item : before) known.emplace(item.key, &item);
+  for (protocol::feature_item& item : now) {
     const auto found = known.find(item.key);
     const bool same = found != known.end() && found->second->definition.text() == item.definition.text();
     item.definition = same ? found->second->definition : item.definition.detached();
@@ -33,15 +33,15 @@ void share_unchanged(const std::vector<feature_item>& before, std::vector<featur
 
 }  // namespace
 
-void kept_list::declare(const raw_json& capabilities, bool modern) {
-  const raw_json capability = find_member(capabilities, kind_->capability);
+void kept_list::declare(const json::raw_json& capabilities, bool modern) {
+  const json::raw_json capability = json::find_member(capabilities, kind_->capability);
   offered_ = capability.is_object();
   modern_ = modern;
-  tells_ = modern && find_member(capability, "listChanged").is_true();
+  tells_ = modern && json::find_member(capability, "listChanged").is_true();
 }
 
 void kept_list::clear() {
-  list_ = std::make_shared<const std::vector<feature_item>>();
+  list_ = std::make_shared<const std::vector<protocol::feature_item>>();
 }
 
 void kept_list::begin() {
@@ -81,12 +81,12 @@ kept_list::news kept_list::end_walk(time_point now) {
   out.differs = !same_definitions(list_, items);
   gate_.finished(now, out.differs);
   if (out.differs && list_) share_unchanged(*list_, items);
-  if (out.differs) list_ = std::make_shared<const std::vector<feature_item>>(std::move(items));
+  if (out.differs) list_ = std::make_shared<const std::vector<protocol::feature_item>>(std::move(items));
   return out;
 }
 
-told_hints kept_list::hints() const {
-  told_hints h = hints_;
+catalogs::told_hints kept_list::hints() const {
+  catalogs::told_hints h = hints_;
   if (tells_) h.fresh_until = never;
   return h;
 }
@@ -98,4 +98,4 @@ bool kept_list::fail_walk(time_point now, const std::string& problem) {
   return std::exchange(problem_, problem) != problem;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::session

@@ -14,26 +14,26 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::session {
 
 class kept_list {
  public:
   /// Starts without a list. `kind` must outlive this object.
-  kept_list(const feature_kind& kind, feature_lister::options listing) : kind_(&kind), listing_(listing) {}
+  kept_list(const protocol::feature_kind& kind, feature_lister::options listing) : kind_(&kind), listing_(listing) {}
 
-  const feature_kind& kind() const noexcept { return *kind_; }
+  const protocol::feature_kind& kind() const noexcept { return *kind_; }
   /// Leaves out items that `check` refuses, beside those that the kind itself refuses.
   void check_by(feature_lister::item_check check) noexcept { listing_.check = check; }
   /// Reads from the server's capabilities if it has this list, and for a modern server if it reports changes to a
   /// subscriber.
-  void declare(const raw_json& capabilities, bool modern);
+  void declare(const json::raw_json& capabilities, bool modern);
   bool offered() const noexcept { return offered_; }
   bool tells() const noexcept { return tells_; }
   /// Notes that the server refuses subscriptions and so will not report changes.
   void stop_telling() noexcept { tells_ = false; }
   /// Returns true once there is a list, even an empty one of a server that has none.
   bool known() const noexcept { return list_ != nullptr; }
-  const feature_list& list() const noexcept { return list_; }
+  const protocol::feature_list& list() const noexcept { return list_; }
   /// Makes the list an empty one.
   void clear();
 
@@ -63,13 +63,13 @@ class kept_list {
   void wanted(time_point now);
 
   /// Returns the params of the request for the next page.
-  raw_json params() const { return lister_->params(); }
+  json::raw_json params() const { return lister_->params(); }
   /// Notes the number of that request.
-  void requested(call_number page) noexcept { page_ = page; }
+  void requested(rpc::call_number page) noexcept { page_ = page; }
   /// Returns true if `id` is that of the page requested last.
-  bool is_page(const rpc_id& id) const { return page_ != 0 && id == rpc_id::number(page_); }
+  bool is_page(const rpc::rpc_id& id) const { return page_ != 0 && id == rpc::rpc_id::number(page_); }
   /// See feature_lister::take_page().
-  result<bool> take_page(const raw_json& page, const feature_lister::depth_limit* depth) {
+  result<bool> take_page(const json::raw_json& page, const feature_lister::depth_limit* depth) {
     return lister_->take_page(page, depth);
   }
 
@@ -82,23 +82,23 @@ class kept_list {
   /// Ends the walk with the pages that were taken.
   news end_walk(time_point now);
   /// Returns the hints of the last walk that brought a list. A legacy server gives none, so that nothing may be kept.
-  told_hints hints() const;
+  catalogs::told_hints hints() const;
   /// Ends the walk without a list; another one begins later. Returns true unless the last walk failed with the same
   /// text.
   bool fail_walk(time_point now, const std::string& problem);
 
  private:
-  const feature_kind* kind_;
+  const protocol::feature_kind* kind_;
   feature_lister::options listing_;
   bool offered_ = false, tells_ = false, modern_ = false;
   std::optional<feature_lister> lister_;  // present while a walk runs
-  call_number page_ = 0;                  // number of the page requested last
-  feature_list list_;
+  rpc::call_number page_ = 0;             // number of the page requested last
+  protocol::feature_list list_;
   refresh_gate gate_;
   std::vector<std::string> notices_;
   std::string problem_;
   time_point stale_at_ = never;
-  told_hints hints_{};
+  catalogs::told_hints hints_{};
   bool told_ = false;        // a reported change waits for a walk to begin
   bool told_walk_ = false;   // the walk that runs will show it
   bool told_shown_ = false;  // a walk has shown it
@@ -108,4 +108,4 @@ class kept_list {
   void walk_ends() noexcept { told_shown_ = std::exchange(told_walk_, false) || told_shown_; }
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::session

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::session {
 
 class refresh_gate {
  public:
@@ -61,4 +61,4 @@ class refresh_gate {
   time_point told_{};  // of the last report
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::session

@@ -6,35 +6,35 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::session {
 namespace {
 
-constexpr call_limits page_limits{milliseconds(60'000), milliseconds(60'000)};
+constexpr rpc::call_limits page_limits{milliseconds(60'000), milliseconds(60'000)};
 
 }  // namespace
 
 void session_core::ask_page(kept_list& list) {
   list.requested(request(list.kind().list_method, list.params(), limits_of_page(list.kind()),
-                         [this, &list](const call_outcome& o) { on_page(list, o); }));
+                         [this, &list](const rpc::call_outcome& o) { on_page(list, o); }));
 }
 
 // The start time-out bounds the first list of tools. Any other list gets half of it, so that one that never comes costs
 // the server no tools.
-call_limits session_core::limits_of_page(const feature_kind& kind) const {
+rpc::call_limits session_core::limits_of_page(const protocol::feature_kind& kind) const {
   if (phase_ != phase::listing) return page_limits;
-  if (kind.id == kind_id::tools) return no_limits;
+  if (kind.id == protocol::kind_id::tools) return no_limits;
   const auto left = std::max(std::chrono::ceil<milliseconds>(first_lists_until_ - now_), milliseconds(1));
   return {left, left};
 }
 
-bool session_core::is_page(call_number request) const {
-  return std::ranges::any_of(lists_, [&](const kept_list& l) { return l.is_page(rpc_id::number(request)); });
+bool session_core::is_page(rpc::call_number request) const {
+  return std::ranges::any_of(lists_, [&](const kept_list& l) { return l.is_page(rpc::rpc_id::number(request)); });
 }
 
-void session_core::on_page(kept_list& list, const call_outcome& outcome) {
+void session_core::on_page(kept_list& list, const rpc::call_outcome& outcome) {
   if (phase_ == phase::closed) return;
   if (is_unknown_list(list.kind(), outcome)) return list_ended(list);
-  if (outcome.type != call_outcome::kind::result) return list_failed(list, failure_text(outcome));
+  if (outcome.type != rpc::call_outcome::kind::result) return list_failed(list, failure_text(outcome));
   const auto more = list.take_page(outcome.value, page_limit_ ? &*page_limit_ : nullptr);
   if (!more) return list_failed(list, "a result of the wrong shape: " + more.error().message);
   if (*more) return ask_page(list);
@@ -43,11 +43,11 @@ void session_core::on_page(kept_list& list, const call_outcome& outcome) {
 
 // Returns true if the server does not know a further list of a capability that it has. Servers with resources and
 // without templates often have no method for these.
-bool session_core::is_unknown_list(const feature_kind& kind, const call_outcome& outcome) const {
-  if (outcome.type != call_outcome::kind::error ||
-      find_member(outcome.value, "code").as_integer() != code::method_not_found)
+bool session_core::is_unknown_list(const protocol::feature_kind& kind, const rpc::call_outcome& outcome) const {
+  if (outcome.type != rpc::call_outcome::kind::error ||
+      json::find_member(outcome.value, "code").as_integer() != rpc::code::method_not_found)
     return false;
-  return std::ranges::find(options_.kinds, kind.capability, &feature_kind::capability)->id != kind.id;
+  return std::ranges::find(options_.kinds, kind.capability, &protocol::feature_kind::capability)->id != kind.id;
 }
 
 void session_core::list_ended(kept_list& list) {
@@ -66,7 +66,7 @@ void session_core::list_ended(kept_list& list) {
 
 // Publishes the lists of one notification together, once all that it made stale have been fetched, so that callers hear
 // of one change once.
-void session_core::end_told(const feature_kind& kind) {
+void session_core::end_told(const protocol::feature_kind& kind) {
   const auto same = [&](const kept_list& list) { return list.kind().changed == kind.changed; };
   if (phase_ == phase::ready &&
       std::ranges::any_of(lists_, [&](const kept_list& list) { return same(list) && list.awaits_told(); }))
@@ -85,7 +85,7 @@ void session_core::renew_headers(time_point now) {
   now_ = now;
   if (phase_ != phase::ready) return;
   for (kept_list& list : lists_)
-    if (list.kind().id == kind_id::tools && list.offered()) {
+    if (list.kind().id == protocol::kind_id::tools && list.offered()) {
       list.changed(now);
       headers_stale_ = true;
     }
@@ -93,7 +93,8 @@ void session_core::renew_headers(time_point now) {
 }
 
 void session_core::headers_known(const kept_list& list) {
-  if (list.kind().id == kind_id::tools && std::exchange(headers_stale_, false)) events_.session_headers_renewed();
+  if (list.kind().id == protocol::kind_id::tools && std::exchange(headers_stale_, false))
+    events_.session_headers_renewed();
 }
 
 void session_core::list_failed(kept_list& list, const std::string& why) {
@@ -113,15 +114,15 @@ void session_core::list_failed(kept_list& list, const std::string& why) {
 }
 
 void session_core::publish(kept_list& list) {
-  if (options_.mirrors && era_ == era::modern && list.kind().id == kind_id::tools)
-    mirrored_ = header_params_of(*list.list());
+  if (options_.mirrors && era_ == clients::era::modern && list.kind().id == protocol::kind_id::tools)
+    mirrored_ = protocol::header_params_of(*list.list());
   events_.session_list(list.kind(), list.list());
   if (phase_ != phase::listing || !std::ranges::all_of(lists_, &kept_list::known)) return;
   phase_ = phase::ready;
   events_.session_ready();
 }
 
-void session_core::on_list_changed(const message& m) {
+void session_core::on_list_changed(const rpc::message& m) {
   const auto told = [&](const kept_list& list) { return list.kind().changed == m.method(); };
   if (std::ranges::none_of(lists_, told)) return;
   if (!of_subscription(m.params)) return;
@@ -132,7 +133,7 @@ void session_core::on_list_changed(const message& m) {
 
 void session_core::lists_wanted(time_point now) {
   now_ = now;
-  if (phase_ != phase::ready || era_ != era::modern) return;
+  if (phase_ != phase::ready || era_ != clients::era::modern) return;
   for (kept_list& list : lists_) list.wanted(now);
   pump();
 }
@@ -142,4 +143,4 @@ void session_core::pump() {
     if (phase_ == phase::ready && list.begin_again(now_)) ask_page(list);
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::session

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::session {
 namespace {
 
 constexpr milliseconds longest_probe{5'000};
@@ -17,8 +17,8 @@ constexpr std::size_t longest_instructions = 4096;
 
 void session_core::begin(time_point now) {
   now_ = now;
-  if (revision::is_legacy(options_.protocol)) return initialize(options_.protocol);
-  if (options_.skip_probe && options_.protocol == "auto") return initialize(revision::latest_legacy);
+  if (protocol::revision::is_legacy(options_.protocol)) return initialize(options_.protocol);
+  if (options_.skip_probe && options_.protocol == "auto") return initialize(protocol::revision::latest_legacy);
   discover();
 }
 
@@ -26,10 +26,10 @@ void session_core::discover() {
   phase_ = phase::probing;
   ++probes_;
   // The era is not known yet, but this request belongs to the modern era.
-  era_ = era::modern;
-  revision_ = revision::modern;
-  probe_ = request("server/discover", {}, no_limits, [this](call_outcome o) { on_discover(std::move(o)); });
-  era_ = era::unknown;
+  era_ = clients::era::modern;
+  revision_ = protocol::revision::modern;
+  probe_ = request("server/discover", {}, no_limits, [this](rpc::call_outcome o) { on_discover(std::move(o)); });
+  era_ = clients::era::unknown;
   revision_.clear();
   // Silence tells nothing where each request has an exchange of its own: an old server answers that one, too.
   if (options_.protocol == "auto" && !options_.mirrors) await_probe();
@@ -40,7 +40,7 @@ void session_core::await_probe() {
   fallback_at_ = now_ + std::min(longest_probe, options_.start_timeout / 3);
 }
 
-void session_core::on_discover(call_outcome outcome) {
+void session_core::on_discover(rpc::call_outcome outcome) {
   probe_ = 0;
   if (phase_ == phase::probing) {
     fallback_at_ = never;
@@ -61,7 +61,8 @@ void session_core::initialize_was_silent() {
   fallback_at_ = never;
   phase_ = phase::probing;
   // The handshake does not allow cancelling it, so its answer will be dropped as late.
-  pending_.close(std::exchange(initialize_, 0), call_outcome::failed(errc::cancelled, "the server is a modern one"));
+  pending_.close(std::exchange(initialize_, 0),
+                 rpc::call_outcome::failed(errc::cancelled, "the server is a modern one"));
   const auto late = std::exchange(late_probe_, std::nullopt);
   decide(read_probe(*late, options_.protocol));
 }
@@ -69,7 +70,7 @@ void session_core::initialize_was_silent() {
 void session_core::decide(const probe_verdict& verdict) {
   switch (verdict.type) {
     case probe_verdict::kind::modern:
-      return opened(era::modern, verdict.revision, verdict.capabilities, verdict.instructions);
+      return opened(clients::era::modern, verdict.revision, verdict.capabilities, verdict.instructions);
     case probe_verdict::kind::ask_again:
       if (probes_ < 2) return discover();
       return refuse("refuses revision " + verdict.revision + " and lists it as supported");
@@ -84,17 +85,17 @@ void session_core::decide(const probe_verdict& verdict) {
 void session_core::initialize(std::string_view revision) {
   phase_ = phase::initializing;
   fallback_at_ = never;
-  const auto params = raw_json::own("{\"protocolVersion\":" + json_quoted(revision) +
-                                    ",\"capabilities\":" + std::string(own_capabilities(revision).text()) +
-                                    ",\"clientInfo\":" + std::string(options_.own_info.text()) + "}");
-  initialize_ = request("initialize", params, no_limits, [this](const call_outcome& o) { on_initialize(o); });
+  const auto params = json::raw_json::own("{\"protocolVersion\":" + json::json_quoted(revision) +
+                                          ",\"capabilities\":" + std::string(own_capabilities(revision).text()) +
+                                          ",\"clientInfo\":" + std::string(options_.own_info.text()) + "}");
+  initialize_ = request("initialize", params, no_limits, [this](const rpc::call_outcome& o) { on_initialize(o); });
 }
 
-void session_core::on_initialize(const call_outcome& outcome) {
+void session_core::on_initialize(const rpc::call_outcome& outcome) {
   initialize_ = 0;
   if (phase_ != phase::initializing) return;
   fallback_at_ = never;
-  if (outcome.type != call_outcome::kind::result) {
+  if (outcome.type != rpc::call_outcome::kind::result) {
     if (late_probe_) {
       const auto verdict = read_probe(*std::exchange(late_probe_, std::nullopt), options_.protocol);
       if (verdict.type != probe_verdict::kind::legacy) return decide(verdict);
@@ -109,35 +110,37 @@ void session_core::on_initialize(const call_outcome& outcome) {
     if (probes_ == 0 || (says_modern_ && probes_ < 2)) return discover();
     return refuse(handshake_failure_);
   }
-  const auto agreed = find_member(outcome.value, "protocolVersion").as_string();
+  const auto agreed = json::find_member(outcome.value, "protocolVersion").as_string();
   if (!agreed) return refuse("answered initialize without a protocolVersion");
-  if (!revision::is_legacy(*agreed))
-    return refuse("wants to speak MCP revision \"" + cut_for_people(*agreed, 32) +
+  if (!protocol::revision::is_legacy(*agreed))
+    return refuse("wants to speak MCP revision \"" + redact::cut_for_people(*agreed, 32) +
                   "\" after initialize, which mcpbx does not know");
-  if (revision::is_legacy(options_.protocol) && *agreed != options_.protocol)
+  if (protocol::revision::is_legacy(options_.protocol) && *agreed != options_.protocol)
     return refuse("speaks MCP revision " + *agreed + ", but its entry insists on " + options_.protocol);
-  if (probe_ != 0) pending_.close(probe_, call_outcome::failed(errc::cancelled, "the server is a legacy one"));
-  const message_facts facts{"notifications/initialized", *agreed, false, {}, {}};
-  output_.session_send(make_notification(facts.method, raw_json()),
-                       {outgoing::kind::notification, 0, options_.mirrors ? &facts : nullptr});
-  opened(era::legacy, *agreed, find_member(outcome.value, "capabilities"), find_member(outcome.value, "instructions"));
+  if (probe_ != 0) pending_.close(probe_, rpc::call_outcome::failed(errc::cancelled, "the server is a legacy one"));
+  const rpc::message_facts facts{"notifications/initialized", *agreed, false, {}, {}};
+  output_.session_send(rpc::make_notification(facts.method, json::raw_json()),
+                       {rpc::outgoing::kind::notification, 0, options_.mirrors ? &facts : nullptr});
+  opened(clients::era::legacy, *agreed, json::find_member(outcome.value, "capabilities"),
+         json::find_member(outcome.value, "instructions"));
 }
 
-void session_core::opened(mcp::era e, std::string revision, const raw_json& capabilities,
-                          const raw_json& instructions) {
+void session_core::opened(clients::era e, std::string revision, const json::raw_json& capabilities,
+                          const json::raw_json& instructions) {
   era_ = e;
   const auto said = instructions.as_string().value_or("");
   const auto mark = " … (cut: the server gave " + std::to_string(said.size()) + " bytes)";
-  instructions_ = cut_for_people(said, longest_instructions, {.mark = mark, .keep_lines = true});
+  instructions_ = redact::cut_for_people(said, longest_instructions, {.mark = mark, .keep_lines = true});
   revision_ = std::move(revision);
   phase_ = phase::listing;
   first_lists_until_ = now_ + options_.start_timeout / 2;
   late_probe_.reset();
   for (kept_list& list : lists_) {
-    list.declare(capabilities, e == era::modern);
-    if (options_.mirrors && e == era::modern && list.kind().id == kind_id::tools) list.check_by(&check_header_params);
+    list.declare(capabilities, e == clients::era::modern);
+    if (options_.mirrors && e == clients::era::modern && list.kind().id == protocol::kind_id::tools)
+      list.check_by(&protocol::check_header_params);
   }
-  events_.session_offers(read_server_offers(capabilities));
+  events_.session_offers(protocol::read_server_offers(capabilities));
   if (phase_ != phase::listing) return;
   if (may_listen()) open_listen();  // before the lists, so that no change is missed between the two
   for (kept_list& list : lists_) {
@@ -156,11 +159,12 @@ void session_core::opened(mcp::era e, std::string revision, const raw_json& capa
 void session_core::probe_was_silent() {
   if (says_modern_ && probes_ < 2) {
     phase_ = phase::idle;  // the end of the unanswered probe decides nothing
-    pending_.close(std::exchange(probe_, 0), call_outcome::failed(errc::cancelled, "another probe takes its place"));
+    pending_.close(std::exchange(probe_, 0),
+                   rpc::call_outcome::failed(errc::cancelled, "another probe takes its place"));
     return discover();
   }
   if (!handshake_failure_.empty()) return refuse(handshake_failure_);
-  initialize(revision::latest_legacy);
+  initialize(protocol::revision::latest_legacy);
 }
 
 void session_core::refuse(std::string what) {
@@ -183,4 +187,4 @@ std::string_view session_core::waits_for() const {
   }
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::session

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <deque>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::session {
 
 class write_window {
  public:
@@ -67,4 +67,4 @@ class write_window {
   time_point stalled_since_ = never;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::session

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 
 struct call_course {
   /// Largest number of times that a server may ask for input in one call, and of questions that it may ask at once.
@@ -22,25 +22,25 @@ struct call_course {
   time_point paused_since = never;  ///< a question has been open since then; never: none is
 
   // Rounds
-  raw_json params;  ///< as the caller sent them: each round begins with them
+  json::raw_json params;  ///< as the caller sent them: each round begins with them
   int round = 0;
   struct input {
     std::string key;
-    raw_json answer;
+    json::raw_json answer;
   };
   std::vector<input> inputs;  ///< of this round
   std::size_t unanswered = 0;
-  raw_json state;               ///< requestState, byte for byte; may be absent
+  json::raw_json state;         ///< requestState, byte for byte; may be absent
   bool refused_before = false;  ///< the server has refused the revision once
 
   // Task
   bool runs_task = false;
   bool made = false;  ///< the server has answered with a task, or with the result
   std::string task_id;
-  call_number creation = 0;         ///< number of the call, which stays the task's progress token
-  call_number poll = 0, fetch = 0;  ///< the open requests for its state and its result
-  time_point poll_at = never;       ///< next look
-  time_point result_until = never;  ///< a task that has ended must give its result by then
+  rpc::call_number creation = 0;         ///< number of the call, which stays the task's progress token
+  rpc::call_number poll = 0, fetch = 0;  ///< the open requests for its state and its result
+  time_point poll_at = never;            ///< next look
+  time_point result_until = never;       ///< a task that has ended must give its result by then
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

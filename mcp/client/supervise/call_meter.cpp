@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 
 // The steps 0 to 3 are 0 to 3 µs. Each doubling from 4 µs on has four steps, by the two bits behind the highest one.
 std::size_t duration_histogram::step_of(std::uint64_t us) noexcept {
@@ -62,13 +62,13 @@ void call_meter::refused() noexcept {
   ++failed_;
 }
 
-call_counts call_meter::counts(time_point now) const noexcept {
+clients::call_counts call_meter::counts(time_point now) const noexcept {
   call_meter seen = *this;
   seen.turn(now);
   const auto since = seen.has_previous_ ? seen.span_began_ - span : std::max(seen.began_, seen.span_began_ - span);
   duration_histogram recent = seen.present_;
   recent.add(seen.previous_);
-  call_counts c;
+  clients::call_counts c;
   c.calls = calls_;
   c.failed = failed_;
   // The first moments count as a second, or one call would look like thousands in a second.
@@ -79,4 +79,4 @@ call_counts call_meter::counts(time_point now) const noexcept {
   return c;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 
 /// Numbers of calls by duration. Four steps for each doubling, so a duration is known to a quarter of itself, up to 71
 /// minutes. Its size is fixed.
@@ -39,7 +39,7 @@ class call_meter {
   void ended(time_point now, duration took, bool failed) noexcept;
   /// Counts a call that was never sent. It has no duration.
   void refused() noexcept;
-  call_counts counts(time_point now) const noexcept;
+  clients::call_counts counts(time_point now) const noexcept;
 
  private:
   /// Begins a new span if the present one is over.
@@ -51,4 +51,4 @@ class call_meter {
   bool has_previous_ = false;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

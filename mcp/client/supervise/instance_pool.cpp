@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 namespace {
 
 /// Bits of a ticket that are the instance's own; the others are its number.
 constexpr unsigned ticket_bits = 64 - instance_pool::number_bits;
-constexpr client::ticket own_part = (client::ticket{1} << ticket_bits) - 1;
+constexpr clients::client::ticket own_part = (clients::client::ticket{1} << ticket_bits) - 1;
 
 }  // namespace
 
@@ -26,14 +26,14 @@ std::uint64_t instance_pool::next_number(std::uint64_t last, const std::function
   return last;
 }
 
-mcp::era instance_pool::era() const {
-  if (lister_->era() != mcp::era::unknown) return lister_->era();
+clients::era instance_pool::era() const {
+  if (lister_->era() != clients::era::unknown) return lister_->era();
   for (const auto& i : instances_)
-    if (i.client->era() != mcp::era::unknown) return i.client->era();
-  return mcp::era::unknown;
+    if (i.client->era() != clients::era::unknown) return i.client->era();
+  return clients::era::unknown;
 }
 
-client::ticket instance_pool::call(server_call&& c) {
+clients::client::ticket instance_pool::call(clients::server_call&& c) {
   const auto found = instance_for(c.scope);
   if (found) {
     const std::uint64_t number = (*found)->number;
@@ -42,7 +42,7 @@ client::ticket instance_pool::call(server_call&& c) {
   }
   if (c.done)
     context_.soon->post([done = std::move(c.done), why = found.error()] mutable {
-      done({call_outcome::kind::failed, {}, std::move(why)});
+      done({rpc::call_outcome::kind::failed, {}, std::move(why)});
     });
   return 0;
 }
@@ -54,29 +54,31 @@ void instance_pool::cancel(ticket t, std::string_view reason) {
   client->cancel(t & own_part, reason);
 }
 
-watch instance_pool::watch_resource_of(const call_scope_ptr& scope, std::string_view uri,
-                                       std::function<void(const raw_json&)> updated, watch_decided decided) {
+clients::watch instance_pool::watch_resource_of(const clients::call_scope_ptr& scope, std::string_view uri,
+                                                std::function<void(const json::raw_json&)> updated,
+                                                clients::watch_decided decided) {
   const auto found = instance_for(scope);
   if (!found) return nullptr;
   const auto client = (*found)->client;
   return client->watch_resource(uri, std::move(updated), std::move(decided));
 }
 
-watch instance_pool::watch_task_of(const call_scope_ptr& scope, std::string_view id,
-                                   std::function<void(const raw_json&)> told, watch_decided decided) {
+clients::watch instance_pool::watch_task_of(const clients::call_scope_ptr& scope, std::string_view id,
+                                            std::function<void(const json::raw_json&)> told,
+                                            clients::watch_decided decided) {
   const auto found = instance_for(scope);
   if (!found) return nullptr;
   const auto client = (*found)->client;
   return client->watch_task_of(scope, id, std::move(told), std::move(decided));
 }
 
-watch instance_pool::watch_logs_of(const call_scope_ptr& scope, std::string_view level,
-                                   std::function<void(const raw_json&)> logged) {
+clients::watch instance_pool::watch_logs_of(const clients::call_scope_ptr& scope, std::string_view level,
+                                            std::function<void(const json::raw_json&)> logged) {
   if (dropped_ || !scope) return watch_logs(level, std::move(logged));
   auto w = std::make_shared<log_watch>(log_watch{scope->caller(), std::string(level), std::move(logged), {}, {}});
   // A caller with an account of its own hears nothing about that of the others.
   w->at_lister = lister_->watch_logs(
-      level, [pool = weak_from_this(), whose = scope->principal(), logged = w->logged](const raw_json& params) {
+      level, [pool = weak_from_this(), whose = scope->principal(), logged = w->logged](const json::raw_json& params) {
         const auto self = pool.lock();
         if (self && self->is_for_all(whose)) logged(params);
       });
@@ -90,19 +92,19 @@ watch instance_pool::watch_logs_of(const call_scope_ptr& scope, std::string_view
 // The subject of a log is that of the instance that speaks.
 void instance_pool::watch_logs_at(const std::shared_ptr<managed_client>& client, log_watch& w) {
   std::erase_if(w.at_instances, [](const auto& one) { return one.first.expired(); });
-  auto held = client->watch_logs(
-      w.level, [pool = weak_from_this(), from = std::weak_ptr(client), logged = w.logged](const raw_json& params) {
-        const auto self = pool.lock();
-        const auto speaker = from.lock();
-        if (!self || !speaker) return;
-        self->log_subject_ = speaker->log_subject();
-        logged(params);
-        self->log_subject_.clear();
-      });
+  auto held = client->watch_logs(w.level, [pool = weak_from_this(), from = std::weak_ptr(client),
+                                           logged = w.logged](const json::raw_json& params) {
+    const auto self = pool.lock();
+    const auto speaker = from.lock();
+    if (!self || !speaker) return;
+    self->log_subject_ = speaker->log_subject();
+    logged(params);
+    self->log_subject_.clear();
+  });
   w.at_instances.emplace_back(client, std::move(held));
 }
 
-result<instance_pool::instance*> instance_pool::instance_for(const call_scope_ptr& scope) {
+result<instance_pool::instance*> instance_pool::instance_for(const clients::call_scope_ptr& scope) {
   const auto& o = lister_->configured();
   if (!scope) return fail(errc::internal, who() + " has a process for each caller, and this call names none");
   const auto key = o.sharing == server_sharing::per_run ? scope : scope->caller();
@@ -113,7 +115,8 @@ result<instance_pool::instance*> instance_pool::instance_for(const call_scope_pt
 }
 
 // Only a process that exists hears of it: a notification begins none.
-void instance_pool::notify(const call_scope_ptr& scope, std::string_view method, const raw_json& params) {
+void instance_pool::notify(const clients::call_scope_ptr& scope, std::string_view method,
+                           const json::raw_json& params) {
   if (!scope) return;
   const auto key = lister_->configured().sharing == server_sharing::per_run ? scope : scope->caller();
   const auto found = std::ranges::find_if(instances_, [&](const instance& i) { return i.key == key.get() && !i.left; });
@@ -126,10 +129,11 @@ void instance_pool::notify(const call_scope_ptr& scope, std::string_view method,
 bool instance_pool::stands_still(const instance& i) const {
   if (i.client->open_calls() != 0) return false;
   const auto state = i.client->state();
-  return state == server_state::lazy || state == server_state::failed || state == server_state::crash_loop;
+  return state == clients::server_state::lazy || state == clients::server_state::failed ||
+         state == clients::server_state::crash_loop;
 }
 
-result<instance_pool::instance*> instance_pool::begin(const call_scope_ptr& scope) {
+result<instance_pool::instance*> instance_pool::begin(const clients::call_scope_ptr& scope) {
   const auto& o = lister_->configured();
   if (stopping_)
     return fail(errc::unavailable, who() + " takes no new calls: mcpbx is stopping, or its entry has changed");
@@ -160,7 +164,7 @@ result<instance_pool::instance*> instance_pool::begin(const call_scope_ptr& scop
   server_context context{context_.time, context_.random, *this, context_.options, context_.soon, context_.meter};
   auto client =
       std::make_shared<managed_client>(instance_options(scope->cwd(), scope->principal()), std::move(context));
-  const call_scope_ptr caller = scope->caller();
+  const clients::call_scope_ptr caller = scope->caller();
   client->serve(scope);
   last_number_ = next_number(last_number_, [&](std::uint64_t n) {
     return std::ranges::find(instances_, n, &instance::number) != instances_.end();
@@ -185,7 +189,7 @@ server_options instance_pool::instance_options(const std::string& cwd, const std
   return o;
 }
 
-void instance_pool::scope_ended(const call_scope* key) {
+void instance_pool::scope_ended(const clients::call_scope* key) {
   if (dropped_) return;
   // Marked at once: another scope may get this address.
   for (auto& i : instances_)
@@ -206,12 +210,14 @@ bool instance_pool::lists_for_all(const managed_client& s) const {
   return found != instances_.end() && is_for_all(found->principal);
 }
 
-void instance_pool::server_dropped(const managed_client& s, const feature_kind& kind, std::vector<std::string> why) {
+void instance_pool::server_dropped(const managed_client& s, const protocol::feature_kind& kind,
+                                   std::vector<std::string> why) {
   if (!lists_for_all(s)) return;
   context_.host.server_dropped(*lister_, kind, std::move(why));
 }
 
-void instance_pool::server_list(const managed_client& s, const feature_kind& kind, feature_list list) {
+void instance_pool::server_list(const managed_client& s, const protocol::feature_kind& kind,
+                                protocol::feature_list list) {
   if (lists_for_all(s)) context_.host.server_list(*lister_, kind, std::move(list));
 }
 
@@ -237,7 +243,7 @@ void instance_pool::look() {
   for (const auto& client : clients()) {
     const auto i = std::ranges::find(instances_, client, &instance::client);
     if (i == instances_.end() || client->ended()) continue;
-    const bool asleep = client->open_calls() == 0 && client->state() == server_state::lazy;
+    const bool asleep = client->open_calls() == 0 && client->state() == clients::server_state::lazy;
     if (i->left)
       client->stop(context_.options.stop_grace, "its caller has left");
     else if (asleep)
@@ -266,14 +272,14 @@ void instance_pool::roots_changed() {
 
 void instance_pool::restart() {
   for (const auto& client : clients())
-    if (client->state() != server_state::lazy) client->restart();
+    if (client->state() != clients::server_state::lazy) client->restart();
 }
 
 void instance_pool::restart(const std::function<bool(const std::string&)>& of, bool ready_too) {
   std::vector<std::shared_ptr<managed_client>> chosen;
   for (const auto& i : instances_) {
     const auto state = i.client->state();
-    if (state == server_state::lazy || (state == server_state::ready && !ready_too)) continue;
+    if (state == clients::server_state::lazy || (state == clients::server_state::ready && !ready_too)) continue;
     if (of(i.principal)) chosen.push_back(i.client);
   }
   for (const auto& client : chosen) client->restart();
@@ -294,7 +300,7 @@ std::size_t instance_pool::open_calls() const {
   return n;
 }
 
-void instance_pool::add_to(server_status& s) const {
+void instance_pool::add_to(clients::server_status& s) const {
   s.per_scope = true;
   s.calls = context_.meter->counts(context_.time.now());
   for (const auto& i : instances_) {
@@ -320,4 +326,4 @@ void instance_pool::drop() {
   for (const auto& client : clients()) client->drop();
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 managed_client::managed_client(server_options o, server_context context)
     : options_(std::move(o)),
       context_(std::move(context)),
@@ -93,14 +93,14 @@ void managed_client::stop_now(time_point now) {
 
 bool managed_client::settling() const noexcept {
   if (attempted_ || options_.disabled || stopping_) return false;
-  return core_.state() == server_state::starting;
+  return core_.state() == clients::server_state::starting;
 }
 
 // Events of the connection and the conversation.
 
-void managed_client::session_not_opened(const link_failure& failure) {
+void managed_client::session_not_opened(const connect::link_failure& failure) {
   drop_session();
-  failed(who() + " " + redactor::redact(failure.why));
+  failed(who() + " " + redact::redactor::redact(failure.why));
   log::warn(last_error_);
   attempted_ = true;
   core_.not_opened(context_.time.now(), context_.host.server_ended(*this), failure.try_again, failure.wait);
@@ -154,7 +154,7 @@ void managed_client::session_ready() {
   era_ = session_->core()->era();
   revision_ = session_->core()->revision();
   instructions_ = session_->core()->instructions();
-  legacy_known_ = era_ == mcp::era::legacy;
+  legacy_known_ = era_ == clients::era::legacy;
   attempted_ = true;
   core_.ready(context_.time.now());
   note_load(context_.time.now());
@@ -176,19 +176,19 @@ void managed_client::session_refused(const error& why) {
   dirty_ = true;
 }
 
-void managed_client::session_dropped(const feature_kind& kind, std::vector<std::string> why) {
+void managed_client::session_dropped(const protocol::feature_kind& kind, std::vector<std::string> why) {
   context_.host.server_dropped(*this, kind, std::move(why));
 }
 
-void managed_client::session_offers(const server_offers& offers) {
+void managed_client::session_offers(const protocol::server_offers& offers) {
   offers_ = offers;
   context_.host.server_offered(*this);
 }
 
-void managed_client::session_list(const feature_kind& kind, feature_list list) {
+void managed_client::session_list(const protocol::feature_kind& kind, protocol::feature_list list) {
   if (const auto place = static_cast<std::size_t>(kind.id); place < listed_items_.size())
     listed_items_[place] = list->size();
-  if (kind.id == kind_id::tools) read_task_tools(*list);
+  if (kind.id == protocol::kind_id::tools) read_task_tools(*list);
   listed_ = true;
   context_.host.server_list(*this, kind, std::move(list));
 }
@@ -245,7 +245,7 @@ void managed_client::drive() {
 
 void managed_client::obey(supervisor_core::command command, time_point now) {
   using enum supervisor_core::command;
-  const auto step = [this](ending s) { return session_ && session_->end(s); };
+  const auto step = [this](connect::ending s) { return session_ && session_->end(s); };
   switch (command) {
     case none:
       return;
@@ -261,13 +261,13 @@ void managed_client::obey(supervisor_core::command command, time_point now) {
       return fail_waiting({errc::timed_out, last_error_});
     }
     case ask_to_end:
-      if (step(ending::ask)) return;
+      if (step(connect::ending::ask)) return;
       break;
     case insist:
-      if (step(ending::insist)) return;
+      if (step(connect::ending::insist)) return;
       break;
     case force:
-      if (step(ending::force)) return;
+      if (step(connect::ending::force)) return;
       break;
     case abandon:
       failed(who() + " is still there after " + std::string(connector_->force_name()) +
@@ -283,9 +283,10 @@ void managed_client::obey(supervisor_core::command command, time_point now) {
 void managed_client::open() {
   if (!connector_) return session_not_opened({"cannot be started: its entry names no program"});
   recovered(recovery::list);  // the new session asks for its own lists
-  session_core::options o;
+  session::session_core::options o;
   o.server = options_.name;
-  o.own_info = raw_json::own("{\"name\":\"mcpbx\",\"version\":" + json_quoted(context_.options.version) + "}");
+  o.own_info =
+      json::raw_json::own("{\"name\":\"mcpbx\",\"version\":" + json::json_quoted(context_.options.version) + "}");
   o.protocol = options_.protocol;
   o.start_timeout = options_.start_timeout;
   o.skip_probe = legacy_known_;
@@ -293,7 +294,7 @@ void managed_client::open() {
   o.extensions = options_.extensions;
   session_ = std::make_unique<server_session>(static_cast<server_session_events&>(*this), context_.time, context_.soon,
                                               std::move(o));
-  const deferred::call inside(context_.soon);
+  const clients::deferred::call inside(context_.soon);
   session_->open(*connector_);
 }
 
@@ -351,4 +352,4 @@ void managed_client::rearm() {
   arm_for(next);
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 namespace {
 
 /// Bound on the sessions that a call is sent in, if no server looks at it.
@@ -25,20 +25,20 @@ time_point after(time_point since, milliseconds limit) {
   return limit >= std::chrono::duration_cast<milliseconds>(never - since) ? never : since + limit;
 }
 
-time_point deadline(time_point since, const call_limits& l) {
+time_point deadline(time_point since, const rpc::call_limits& l) {
   return after(since, std::min(l.idle, l.hard));
 }
 
 }  // namespace
 
-client::ticket managed_client::call(server_call&& c) {
+clients::client::ticket managed_client::call(clients::server_call&& c) {
   const time_point now = context_.time.now();
   const ticket t = ++last_ticket_;
   if (auto why = refusal(c, now)) {
     fail_later(c, std::move(*why));
     return t;
   }
-  const call_limits limits = c.limits.value_or(options_.limits);
+  const rpc::call_limits limits = c.limits.value_or(options_.limits);
   const bool first = calls_.empty();
   open_call& r = calls_.try_emplace(t, std::move(c), limits, now, false).first->second;
   if (first) note_load(now);
@@ -50,14 +50,14 @@ client::ticket managed_client::call(server_call&& c) {
   waiting_.push_back({t, r.call.params.text().size(), r.call.asker});
   waiting_bytes_ += waiting_.back().bytes;
   arm_for(waits_until(r));
-  if (!driving_ && core_.state() == server_state::lazy) {
+  if (!driving_ && core_.state() == clients::server_state::lazy) {
     core_.wake(now);
     drive();
   }
   return t;
 }
 
-std::optional<error> managed_client::refusal(const server_call& c, time_point now) {
+std::optional<error> managed_client::refusal(const clients::server_call& c, time_point now) {
   if (stopping_ || options_.disabled || !core_.will_be_ready(now)) return error{errc::unavailable, down_text(now)};
   const std::size_t size = c.params.text().size();
   const std::size_t unsent = session_ ? session_->unsent() : 0;
@@ -76,7 +76,7 @@ std::optional<error> managed_client::refusal(const server_call& c, time_point no
 
 // Returns true if the asker may still add to a full queue: it must hold less than its share, the bound divided by the
 // number of askers in the queue (G18, see README.md).
-bool managed_client::has_share_left(const server_call& c) const {
+bool managed_client::has_share_left(const clients::server_call& c) const {
   const auto& o = context_.options;
   std::size_t requests = 0, bytes = 0;
   std::vector<const void*> others;
@@ -112,7 +112,7 @@ time_point managed_client::waits_until(const open_call& r) const {
 
 void managed_client::dispatch(ticket t, open_call& r, time_point now) {
   const duration waited = up_since_ - r.since;
-  const call_limits limits{less(r.limits.idle, waited), less(r.limits.hard, waited)};
+  const rpc::call_limits limits{less(r.limits.idle, waited), less(r.limits.hard, waited)};
   r.limits = limits;
   begin_course(r, now);
   note_principal(r.call);
@@ -130,11 +130,11 @@ void managed_client::dispatch(ticket t, open_call& r, time_point now) {
 
 // Sends a request of a call. Its bytes are not needed again, unless it can come back or its course keeps them, and it
 // may last for minutes.
-result<call_number> managed_client::send(ticket t, open_call& r, call_limits limits, time_point now) {
-  pending_calls::progress_handler progress;
-  if (r.call.progress) progress = [this, t](const raw_json& params) { call_progress(t, params); };
+result<rpc::call_number> managed_client::send(ticket t, open_call& r, rpc::call_limits limits, time_point now) {
+  rpc::pending_calls::progress_handler progress;
+  if (r.call.progress) progress = [this, t](const json::raw_json& params) { call_progress(t, params); };
   auto number = session_->call(
-      r.call, limits, now, [this, t](call_outcome&& o) { call_ended(t, std::move(o)); }, std::move(progress));
+      r.call, limits, now, [this, t](rpc::call_outcome&& o) { call_ended(t, std::move(o)); }, std::move(progress));
   if (!number) return number;
   r.number = *number;
   if (session_->gives_back()) return number;
@@ -155,23 +155,23 @@ void managed_client::dispatch_waiting(time_point now) {
   }
   if (waiting_.empty()) return;
   // Calls wait for a server that sleeps, or that fell asleep just now.
-  if (core_.state() == server_state::lazy && !stopping_) {
+  if (core_.state() == clients::server_state::lazy && !stopping_) {
     core_.wake(now);
     if (core_.next_time() <= now) dirty_ = true;
   }
 }
 
-void managed_client::call_progress(ticket t, const raw_json& params) {
+void managed_client::call_progress(ticket t, const json::raw_json& params) {
   const auto found = calls_.find(t);
   if (found == calls_.end() || !found->second.call.progress) return;
   const auto handler = found->second.call.progress;  // the handler may end the call
-  const deferred::call inside(context_.soon);
+  const clients::deferred::call inside(context_.soon);
   handler(params);
 }
 
 // Returns the call whose own stream brought the message that is being handled, or null.
 const managed_client::ticketed_call* managed_client::call_spoken_in() const {
-  const call_number about = session_ && session_->core() ? session_->core()->spoken_in() : 0;
+  const rpc::call_number about = session_ && session_->core() ? session_->core()->spoken_in() : 0;
   if (about == 0) return nullptr;
   const auto found = std::ranges::find_if(calls_, [&](const auto& c) { return c.second.number == about; });
   return found == calls_.end() ? nullptr : &*found;
@@ -196,32 +196,34 @@ const managed_client::open_call* managed_client::logging_call() const {
 }
 
 // A request of a call has ended, and with it the call, unless it goes on by its course.
-void managed_client::call_ended(ticket t, call_outcome&& outcome) {
+void managed_client::call_ended(ticket t, rpc::call_outcome&& outcome) {
   const auto found = calls_.find(t);
   if (found == calls_.end()) return;
   open_call& r = found->second;
-  const call_number number = std::exchange(r.number, 0);
+  const rpc::call_number number = std::exchange(r.number, 0);
   if (outcome.unseen && send_again(t)) return;
-  if (outcome.type == call_outcome::kind::result) {
+  if (outcome.type == rpc::call_outcome::kind::result) {
     if (r.course && r.course->runs_task) return task_created(t, outcome.value);
     if (asks_for_input(r, outcome.value)) return begin_inputs(t, std::move(outcome.value));
   }
-  if (outcome.type == call_outcome::kind::error && wants_headers_renewed(r, outcome.value)) {
+  if (outcome.type == rpc::call_outcome::kind::error && wants_headers_renewed(r, outcome.value)) {
     r.headers_renewed = true;
     session_->core()->renew_headers(context_.time.now());
     if (send_again(t)) return;
   }
-  if (outcome.type == call_outcome::kind::error && r.course && speaks_again(r, outcome.value)) return next_round(t);
+  if (outcome.type == rpc::call_outcome::kind::error && r.course && speaks_again(r, outcome.value))
+    return next_round(t);
   // The progress of its task comes with the token of the request.
-  if (outcome.type == call_outcome::kind::result && r.wants_task && r.call.progress)
+  if (outcome.type == rpc::call_outcome::kind::result && r.wants_task && r.call.progress)
     late_progress_.add(std::to_string(number), r.call.notified);
   conclude(t, std::move(outcome));
 }
 
 // Returns true if the server refuses the headers of a call, whose tool may have another schema now, for the first time.
-bool managed_client::wants_headers_renewed(open_call& r, const raw_json& error) const {
-  return era_ == mcp::era::modern && !r.headers_renewed && !r.course && up() && session_->gives_back() &&
-         r.call.method == "tools/call" && find_member(error, "code").as_integer() == mcp_code::header_mismatch;
+bool managed_client::wants_headers_renewed(open_call& r, const json::raw_json& error) const {
+  return era_ == clients::era::modern && !r.headers_renewed && !r.course && up() && session_->gives_back() &&
+         r.call.method == "tools/call" &&
+         json::find_member(error, "code").as_integer() == protocol::mcp_code::header_mismatch;
 }
 
 // Puts a call back that no server has looked at, for the next session. Returns false if it has come back too often.
@@ -239,25 +241,25 @@ bool managed_client::send_again(ticket t) {
   return true;
 }
 
-void managed_client::conclude(ticket t, call_outcome&& outcome) {
+void managed_client::conclude(ticket t, rpc::call_outcome&& outcome) {
   auto node = calls_.extract(t);
   if (node.empty()) return;
   --running_;
   if (node.mapped().course) {
     std::erase(task_runs_, t);
-    if (outcome.type == call_outcome::kind::failed) leave_task(node.mapped(), "its call has ended");
+    if (outcome.type == rpc::call_outcome::kind::failed) leave_task(node.mapped(), "its call has ended");
   }
   if (!waiting_.empty() || stopping_) dirty_ = true;
   if (calls_.empty()) note_load(context_.time.now());
-  server_call& c = node.mapped().call;
-  const bool answered = outcome.type != call_outcome::kind::failed;
-  bool told_error = outcome.type == call_outcome::kind::error;
+  clients::server_call& c = node.mapped().call;
+  const bool answered = outcome.type != rpc::call_outcome::kind::failed;
+  bool told_error = outcome.type == rpc::call_outcome::kind::error;
   if (answered) {
     suspect_ = false;
     recovered(recovery::answer);
     recovered(recovery::ready);
   }
-  if (outcome.type == call_outcome::kind::failed) {
+  if (outcome.type == rpc::call_outcome::kind::failed) {
     std::string& text = outcome.failure.message;
     if (outcome.failure.code == errc::cancelled || outcome.failure.code == errc::timed_out) note_unanswered();
     if (outcome.failure.code == errc::cancelled)
@@ -268,18 +270,18 @@ void managed_client::conclude(ticket t, call_outcome&& outcome) {
       suspect_ = true;
       failed(text, recovery::answer);
     }
-  } else if (outcome.type == call_outcome::kind::result &&
+  } else if (outcome.type == rpc::call_outcome::kind::result &&
              (c.method == "tools/call" || (may_ask(c) && wants_input(outcome.value)))) {
     if (auto fault = tool_result_fault(outcome.value, era_,
                                        {c.takes_input_required, node.mapped().wants_task, node.mapped().takes_others},
                                        &told_error))
-      outcome = call_outcome::lost(fault->code, who() + " " + fault->message + " (" + c.what() + ")");
+      outcome = rpc::call_outcome::lost(fault->code, who() + " " + fault->message + " (" + c.what() + ")");
   }
-  const bool lost = outcome.type == call_outcome::kind::failed && outcome.failure.code != errc::cancelled;
+  const bool lost = outcome.type == rpc::call_outcome::kind::failed && outcome.failure.code != errc::cancelled;
   const time_point now = context_.time.now();
   meter_->ended(now, now - node.mapped().since, told_error || lost);
   if (c.notified) remember_notes(c, outcome, node.mapped().wants_task);
-  if (node.mapped().wants_task && era_ == mcp::era::legacy) remember_owner(c, outcome);
+  if (node.mapped().wants_task && era_ == clients::era::legacy) remember_owner(c, outcome);
   if (!task_owners_.empty() && answered && c.method.starts_with("tasks/")) note_task_state(outcome.value);
   if (!questions_.empty() && answered) move_questions(t, c);
   if (!desk_->empty()) desk_->end_call(t, "the call that the question belongs to has ended");
@@ -287,7 +289,7 @@ void managed_client::conclude(ticket t, call_outcome&& outcome) {
 }
 
 // Ends a call in the next turn, since code of others may be running.
-void managed_client::fail_soon(ticket t, call_outcome&& outcome) {
+void managed_client::fail_soon(ticket t, rpc::call_outcome&& outcome) {
   const auto found = calls_.find(t);
   if (found == calls_.end()) return;
   tell_later(found->second.call);
@@ -303,9 +305,9 @@ void managed_client::settle_down() {
 }
 
 // Makes the outcome of a call be reported in a later turn.
-void managed_client::tell_later(server_call& c) {
+void managed_client::tell_later(clients::server_call& c) {
   if (!c.done) return;
-  c.done = [soon = context_.soon, done = std::move(c.done)](call_outcome&& o) mutable {
+  c.done = [soon = context_.soon, done = std::move(c.done)](rpc::call_outcome&& o) mutable {
     soon->post([done = std::move(done), o = std::move(o)] mutable { done(std::move(o)); });
   };
 }
@@ -318,12 +320,12 @@ void managed_client::end_unsent_rounds(const std::string& why) {
   std::ranges::sort(between);
   for (const ticket t : between) {
     if (const auto r = calls_.find(t); r != calls_.end() && r->second.course) r->second.course->task_id.clear();
-    conclude(t, call_outcome::lost(errc::unavailable, why));
+    conclude(t, rpc::call_outcome::lost(errc::unavailable, why));
   }
 }
 
-void managed_client::told(server_call& c, call_outcome&& outcome) {
-  const deferred::call inside(context_.soon);
+void managed_client::told(clients::server_call& c, rpc::call_outcome&& outcome) {
+  const clients::deferred::call inside(context_.soon);
   if (auto done = std::exchange(c.done, {})) done(std::move(outcome));
 }
 
@@ -343,7 +345,7 @@ void managed_client::cancel(ticket t, std::string_view reason) {
   tell_later(r.call);
   const bool open = r.number != 0 && session_ && session_->core();
   if (!open || !session_->core()->cancel(r.number, reason))
-    conclude(t, call_outcome::lost(errc::cancelled, "was cancelled: " + std::string(reason)));
+    conclude(t, rpc::call_outcome::lost(errc::cancelled, "was cancelled: " + std::string(reason)));
   if (dirty_ && !driving_) drive();
 }
 
@@ -354,7 +356,7 @@ void managed_client::expire_waiting(time_point now) {
   for (const ticket t : due) {
     std::erase(waiting_, t);
     auto node = calls_.extract(t);
-    server_call& c = node.mapped().call;
+    clients::server_call& c = node.mapped().call;
     waiting_bytes_ -= c.params.text().size();
     fail_later(c, {errc::timed_out, who() + ": " + c.what() +
                                         (up() ? " waited too long for other calls to end"
@@ -373,11 +375,11 @@ void managed_client::fail_waiting(const error& why) {
 }
 
 // Ends a call that was never sent.
-void managed_client::fail_later(server_call& c, error why) {
+void managed_client::fail_later(clients::server_call& c, error why) {
   if (why.code != errc::cancelled) meter_->refused();
   if (!c.done) return;
   context_.soon->post([done = std::move(c.done), why = std::move(why)] mutable {
-    done({call_outcome::kind::failed, {}, std::move(why)});
+    done({rpc::call_outcome::kind::failed, {}, std::move(why)});
   });
 }
 
@@ -386,4 +388,4 @@ void managed_client::note_load(time_point now) {
   if (calls_.empty() && options_.idle_stop.count() > 0) arm_for(core_.next_time());
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

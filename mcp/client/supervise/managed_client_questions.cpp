@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 namespace {
 
 constexpr std::string_view related_task = "io.modelcontextprotocol/related-task";
@@ -20,7 +20,7 @@ constexpr milliseconds longest_afterlife{60'000};
 constexpr milliseconds longest_silent_task{3'600'000};
 
 /// Returns true if both are of one principal or, if it is not known, of one asker.
-bool same_principal(const auto& a, const server_call& b) {
+bool same_principal(const auto& a, const clients::server_call& b) {
   return a.principal.empty() ? b.principal.empty() && a.asker != nullptr && a.asker == b.asker
                              : a.principal == b.principal;
 }
@@ -29,7 +29,7 @@ bool same_principal(const auto& a, const server_call& b) {
 
 // An idle server has forgotten its earlier callers; a busy one may ask on behalf of any of them. It may go on with an
 // unanswered call for a while, even if nobody waits for that any more.
-void managed_client::note_principal(const server_call& c) {
+void managed_client::note_principal(const clients::server_call& c) {
   if (running_ == 0 && context_.time.now() >= lingers_until_) {
     principal_ = c.principal;
     asker_ = c.asker;
@@ -48,10 +48,10 @@ void managed_client::note_principal(const server_call& c) {
   principals_mixed_ = !same;
 }
 
-result<managed_client::asked_by> managed_client::asked_call(const server_question& q) const {
+result<managed_client::asked_by> managed_client::asked_call(const clients::server_question& q) const {
   std::string task;
   if (!task_runs_.empty() || !task_owners_.empty())
-    task = member_text(find_member(find_member(q.params, "_meta"), related_task), "taskId");
+    task = json::member_text(json::find_member(json::find_member(q.params, "_meta"), related_task), "taskId");
   for (const ticket t : task_runs_)
     if (const auto r = calls_.find(t); !task.empty() && r != calls_.end() && r->second.course->task_id == task)
       return asked_by{t};
@@ -79,7 +79,7 @@ result<managed_client::asked_by> managed_client::asked_call(const server_questio
 // Returns the latest call that has been sent, or 0. Of several callers those come first that can answer the question.
 // In a process of one caller the call may still wait: what the server asks while it starts, as many ask for roots, is
 // asked of nobody else.
-client::ticket managed_client::latest_call(const server_question& q) const {
+clients::client::ticket managed_client::latest_call(const clients::server_question& q) const {
   const bool one_caller = options_.sharing != server_sharing::shared;
   ticket latest = 0;
   const void* asker = nullptr;
@@ -98,7 +98,7 @@ client::ticket managed_client::latest_call(const server_question& q) const {
 }
 
 // Returns the latest call that has been sent for the principal whose task it is, or 0.
-client::ticket managed_client::latest_call_of(const task_owner& owner) const {
+clients::client::ticket managed_client::latest_call_of(const task_owner& owner) const {
   ticket latest = 0;
   for (const auto& [t, r] : calls_)
     if (r.sent && same_principal(owner, r.call)) latest = std::max(latest, t);
@@ -106,7 +106,7 @@ client::ticket managed_client::latest_call_of(const task_owner& owner) const {
 }
 
 // Returns the latest call of the same principal that was made before this one, or 0.
-client::ticket managed_client::call_before(ticket ended, const server_call& of) const {
+clients::client::ticket managed_client::call_before(ticket ended, const clients::server_call& of) const {
   const bool one_caller = options_.sharing != server_sharing::shared;
   ticket latest = 0;
   for (const auto& [t, r] : calls_)
@@ -115,37 +115,41 @@ client::ticket managed_client::call_before(ticket ended, const server_call& of) 
   return latest;
 }
 
-void managed_client::refuse_question(const rpc_id& id, std::string_view method, std::string why) {
+void managed_client::refuse_question(const rpc::rpc_id& id, std::string_view method, std::string why) {
   // The configured roots are the answer that needs no caller.
   if (method == "roots/list")
-    return session_->core()->answer(
-        id, {call_outcome::kind::result, options_.roots ? options_.roots : raw_json::literal(R"({"roots":[]})"), {}});
-  session_->core()->answer(id, call_outcome::failed(errc::unavailable, std::move(why)));
+    return session_->core()->answer(id, {rpc::call_outcome::kind::result,
+                                         options_.roots ? options_.roots : json::raw_json::literal(R"({"roots":[]})"),
+                                         {}});
+  session_->core()->answer(id, rpc::call_outcome::failed(errc::unavailable, std::move(why)));
 }
 
 // Asks the caller of a process that it has alone for its roots, which belong to no call: a server wants them as well
 // when it starts, and when it hears that they have changed.
-bool managed_client::ask_scope(const rpc_id& id, const server_question& q) {
+bool managed_client::ask_scope(const rpc::rpc_id& id, const clients::server_question& q) {
   const auto scope = scope_.lock();
   if (!scope || q.method != "roots/list") return false;
-  return scope->caller()->ask(q, [weak = weak_from_this(), id, session = sessions_](call_outcome&& outcome) {
+  return scope->caller()->ask(q, [weak = weak_from_this(), id, session = sessions_](rpc::call_outcome&& outcome) {
     const auto self = weak.lock();
     if (!self || !self->session_ || !self->session_->core() || self->sessions_ != session) return;
-    if (outcome.type == call_outcome::kind::failed) return self->refuse_question(id, "roots/list", {});
+    if (outcome.type == rpc::call_outcome::kind::failed) return self->refuse_question(id, "roots/list", {});
     self->session_->core()->answer(id, std::move(outcome));
   });
 }
 
-void managed_client::session_asks(const rpc_id& id, std::string_view method, raw_json params) {
-  server_question q{
-      options_.name, std::string(method), std::move(params), {}, extensions_with(options_.extensions, method)};
+void managed_client::session_asks(const rpc::rpc_id& id, std::string_view method, json::raw_json params) {
+  clients::server_question q{options_.name,
+                             std::string(method),
+                             std::move(params),
+                             {},
+                             protocol::extensions_with(options_.extensions, method)};
   const auto by = asked_call(q);
   if (!by) {
     if (!ask_scope(id, q)) refuse_question(id, method, by.error().message);
     return;
   }
-  if (find_member(find_member(q.params, "_meta"), meta_key::progress_token))
-    q.progress = [weak = weak_from_this(), id](const raw_json& told) {
+  if (json::find_member(json::find_member(q.params, "_meta"), protocol::meta_key::progress_token))
+    q.progress = [weak = weak_from_this(), id](const json::raw_json& told) {
       const auto self = weak.lock();
       if (self && self->up() && self->questions_.contains(id.key())) self->session_->core()->answer_progress(id, told);
     };
@@ -153,13 +157,14 @@ void managed_client::session_asks(const rpc_id& id, std::string_view method, raw
 }
 
 // Passes a question of a legacy server to its call.
-void managed_client::pose(asked_by by, const rpc_id& id, server_question q) {
-  const server_call& c = calls_.find(by.call)->second.call;
+void managed_client::pose(asked_by by, const rpc::rpc_id& id, clients::server_question q) {
+  const clients::server_call& c = calls_.find(by.call)->second.call;
   if (!c.questions)
     return refuse_question(id, q.method, "nobody can be asked for the call that this question is about");
-  if (c.notified && q.method == "elicitation/create") notes_.add(member_text(q.params, "elicitationId"), c.notified);
-  questions_[id.key()] = {desk_->next_number(), id, by.guessed ? q : server_question(), by.guessed};
-  ask(by.call, std::move(q), [this, id, t = by.call](call_outcome&& outcome) {
+  if (c.notified && q.method == "elicitation/create")
+    notes_.add(json::member_text(q.params, "elicitationId"), c.notified);
+  questions_[id.key()] = {desk_->next_number(), id, by.guessed ? q : clients::server_question(), by.guessed};
+  ask(by.call, std::move(q), [this, id, t = by.call](rpc::call_outcome&& outcome) {
     questions_.erase(id.key());
     if (session_ && session_->core()) session_->core()->answer(id, std::move(outcome));
     if (!calls_.contains(t)) return;
@@ -170,7 +175,7 @@ void managed_client::pose(asked_by by, const rpc_id& id, server_question q) {
 
 // A server that has answered a call does not ask about it any more: its open questions belong to calls before that one,
 // if there are any.
-void managed_client::move_questions(ticket ended, const server_call& of) {
+void managed_client::move_questions(ticket ended, const clients::server_call& of) {
   std::vector<posed_question> to_move;
   for (const auto& [key, q] : questions_)
     if (q.guessed && desk_->call_of(q.number) == ended) to_move.push_back(q);
@@ -187,7 +192,7 @@ void managed_client::move_questions(ticket ended, const server_call& of) {
   }
 }
 
-void managed_client::session_asks_no_more(const rpc_id& id) {
+void managed_client::session_asks_no_more(const rpc::rpc_id& id) {
   const auto found = questions_.find(id.key());
   if (found == questions_.end()) return;
   const auto n = found->second.number;
@@ -219,7 +224,7 @@ void managed_client::forget_questions(std::string_view why) {
 }
 
 // Passes a question to the handler of an open call that has one. `done` must call resume().
-void managed_client::ask(ticket t, server_question q, question_desk::done_handler done) {
+void managed_client::ask(ticket t, clients::server_question q, question_desk::done_handler done) {
   const auto handler = calls_.find(t)->second.call.questions;
   const time_point now = context_.time.now();
   pause(t);
@@ -254,50 +259,51 @@ void managed_client::resume(ticket t) {
 }
 
 // Remembers elicitations and tasks that outlive the call, for the notifications about them.
-void managed_client::remember_notes(const server_call& c, const call_outcome& outcome, bool wants_task) {
-  if (outcome.type == call_outcome::kind::error &&
-      find_member(outcome.value, "code").as_integer() == url_elicitation_required) {
+void managed_client::remember_notes(const clients::server_call& c, const rpc::call_outcome& outcome, bool wants_task) {
+  if (outcome.type == rpc::call_outcome::kind::error &&
+      json::find_member(outcome.value, "code").as_integer() == url_elicitation_required) {
     std::size_t n = 0;
-    for_each_element(find_member(find_member(outcome.value, "data"), "elicitations"), [&](const raw_json& e) {
-      notes_.add(member_text(e, "elicitationId"), c.notified);
-      return ++n < most_elicitations;
-    });
+    json::for_each_element(json::find_member(json::find_member(outcome.value, "data"), "elicitations"),
+                           [&](const json::raw_json& e) {
+                             notes_.add(json::member_text(e, "elicitationId"), c.notified);
+                             return ++n < most_elicitations;
+                           });
   }
-  if (outcome.type == call_outcome::kind::result && wants_task)
-    notes_.add(member_text(find_member(outcome.value, "task"), "taskId"), c.notified);
+  if (outcome.type == rpc::call_outcome::kind::result && wants_task)
+    notes_.add(json::member_text(json::find_member(outcome.value, "task"), "taskId"), c.notified);
 }
 
 // Remembers whose task it is that a call has made, for what the server asks about it later.
-void managed_client::remember_owner(const server_call& c, const call_outcome& outcome) {
-  if (outcome.type != call_outcome::kind::result) return;
-  std::string task = member_text(find_member(outcome.value, "task"), "taskId");
+void managed_client::remember_owner(const clients::server_call& c, const rpc::call_outcome& outcome) {
+  if (outcome.type != rpc::call_outcome::kind::result) return;
+  std::string task = json::member_text(json::find_member(outcome.value, "task"), "taskId");
   if (task.empty() || task.size() > longest_task_id) return;
   std::erase_if(task_owners_, [&](const task_owner& o) { return o.task == task; });
   if (task_owners_.size() == most_task_owners) task_owners_.pop_front();
   task_owners_.push_back({std::move(task), c.principal, c.asker, {}});
-  note_task_state(find_member(outcome.value, "task"));
+  note_task_state(json::find_member(outcome.value, "task"));
 }
 
 // Notes whether a task is still at work, as its server says.
-void managed_client::note_task_state(const raw_json& task) {
+void managed_client::note_task_state(const json::raw_json& task) {
   if (task_owners_.empty()) return;
-  const auto owner = std::ranges::find(task_owners_, member_text(task, "taskId"), &task_owner::task);
+  const auto owner = std::ranges::find(task_owners_, json::member_text(task, "taskId"), &task_owner::task);
   if (owner == task_owners_.end()) return;
-  const std::string state = member_text(task, "status");
+  const std::string state = json::member_text(task, "status");
   const bool over = state == "completed" || state == "failed" || state == "cancelled";
-  const auto ttl = find_member(task, "ttl").as_integer();
+  const auto ttl = json::find_member(task, "ttl").as_integer();
   const milliseconds life =
       ttl && *ttl < longest_silent_task.count() ? milliseconds(std::max<std::int64_t>(*ttl, 0)) : longest_silent_task;
   owner->until = over ? time_point{} : context_.time.now() + life;
 }
 
-void managed_client::session_note(std::string_view method, const raw_json& params) {
+void managed_client::session_note(std::string_view method, const json::raw_json& params) {
   const bool of_task = method == "notifications/tasks/status";
   if (of_task) note_task_state(params);
-  const auto handler = notes_.find(member_text(params, of_task ? "taskId" : "elicitationId"));
+  const auto handler = notes_.find(json::member_text(params, of_task ? "taskId" : "elicitationId"));
   if (!handler) return;
-  const deferred::call inside(context_.soon);
+  const clients::deferred::call inside(context_.soon);
   handler(method, params);
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

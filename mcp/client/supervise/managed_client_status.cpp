@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 namespace {
 
 /// Time for which a server must be ready until its last end is no longer shown as an error.
@@ -54,8 +54,8 @@ std::string managed_client::down_text(time_point now) const {
   return text;
 }
 
-server_status managed_client::status() const {
-  server_status s;
+clients::server_status managed_client::status() const {
+  clients::server_status s;
   const auto* session = session_ ? session_->core() : nullptr;
   s.name = options_.name;
   s.command = options_.command;
@@ -63,11 +63,11 @@ server_status managed_client::status() const {
   s.era = era_;
   s.revision = revision_;
   s.offers = offers_;
-  const auto listed = [this](kind_id kind) { return listed_items_[static_cast<std::size_t>(kind)]; };
-  s.tools = listed(kind_id::tools);
-  s.prompts = listed(kind_id::prompts);
-  s.resources = listed(kind_id::resources);
-  s.resource_templates = listed(kind_id::resource_templates);
+  const auto listed = [this](protocol::kind_id kind) { return listed_items_[static_cast<std::size_t>(kind)]; };
+  s.tools = listed(protocol::kind_id::tools);
+  s.prompts = listed(protocol::kind_id::prompts);
+  s.resources = listed(protocol::kind_id::resources);
+  s.resource_templates = listed(protocol::kind_id::resource_templates);
   s.restarts = core_.restarts();
   if (!well_again()) {
     s.last_error = last_error_;
@@ -90,4 +90,4 @@ server_status managed_client::status() const {
   return s;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

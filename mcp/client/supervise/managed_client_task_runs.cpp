@@ -8,20 +8,20 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 namespace {
 
-constexpr call_limits cancel_limits{milliseconds(60'000), milliseconds(60'000)};
+constexpr rpc::call_limits cancel_limits{milliseconds(60'000), milliseconds(60'000)};
 /// Most calls whose late tasks are ended; of further ones the oldest is forgotten, and its task ends with its ttl.
 constexpr std::size_t most_left_creations = 64;
-constexpr call_limits endless{milliseconds::max(), milliseconds::max()};
+constexpr rpc::call_limits endless{milliseconds::max(), milliseconds::max()};
 
-raw_json task_params(const std::string& id) {
-  return raw_json::own("{\"taskId\":" + json_quoted(id) + "}");
+json::raw_json task_params(const std::string& id) {
+  return json::raw_json::own("{\"taskId\":" + json::json_quoted(id) + "}");
 }
 
-time_point next_poll(const raw_json& task, time_point now) {
-  const auto told = find_member(task, "pollInterval").as_integer();
+time_point next_poll(const json::raw_json& task, time_point now) {
+  const auto told = json::find_member(task, "pollInterval").as_integer();
   const milliseconds wait(std::clamp<std::int64_t>(told.value_or(call_course::usual_poll.count()),
                                                    call_course::least_poll.count(), call_course::most_poll.count()));
   return now + wait;
@@ -33,47 +33,48 @@ bool has_ended(std::string_view status) {
 
 }  // namespace
 
-void managed_client::read_task_tools(const std::vector<feature_item>& tools) {
+void managed_client::read_task_tools(const std::vector<protocol::feature_item>& tools) {
   task_tools_.clear();
-  const raw_json calls = find_member(find_member(find_member(offers_.tasks, "requests"), "tools"), "call");
-  if ((session_ && session_->core()->era() != mcp::era::legacy) || !calls.is_object()) return;
-  for (const feature_item& tool : tools)
-    if (member_text(find_member(tool.definition, "execution"), "taskSupport") == "required")
+  const json::raw_json calls =
+      json::find_member(json::find_member(json::find_member(offers_.tasks, "requests"), "tools"), "call");
+  if ((session_ && session_->core()->era() != clients::era::legacy) || !calls.is_object()) return;
+  for (const protocol::feature_item& tool : tools)
+    if (json::member_text(json::find_member(tool.definition, "execution"), "taskSupport") == "required")
       task_tools_.insert(tool.key);
 }
 
-bool managed_client::needs_task(const server_call& c) const {
-  return !task_tools_.empty() && c.method == "tools/call" && task_tools_.contains(member_text(c.params, "name"));
+bool managed_client::needs_task(const clients::server_call& c) const {
+  return !task_tools_.empty() && c.method == "tools/call" && task_tools_.contains(json::member_text(c.params, "name"));
 }
 
-raw_json managed_client::with_task(const open_call& r) const {
-  auto params = raw_object::open(r.call.params);
+json::raw_json managed_client::with_task(const open_call& r) const {
+  auto params = json::raw_object::open(r.call.params);
   if (!params) return r.call.params;
   // The server need not keep it for longer than anybody waits.
   const bool bounded = r.limits.hard < milliseconds(86'400'000);
   const std::string ttl = std::to_string((r.limits.hard + options_.question_timeout).count());
   params->set("task", bounded && options_.question_timeout < milliseconds(86'400'000)
-                          ? raw_json::own("{\"ttl\":" + ttl + "}")
-                          : raw_json::literal("{}"));
+                          ? json::raw_json::own("{\"ttl\":" + ttl + "}")
+                          : json::raw_json::literal("{}"));
   return params->json();
 }
 
-void managed_client::task_created(ticket t, const raw_json& result) {
+void managed_client::task_created(ticket t, const json::raw_json& result) {
   open_call& r = calls_.find(t)->second;
   call_course& c = *r.course;
   c.made = true;
-  const raw_json task = find_member(result, "task");
-  c.task_id = member_text(task, "taskId");
+  const json::raw_json task = json::find_member(result, "task");
+  c.task_id = json::member_text(task, "taskId");
   if (c.task_id.empty() || c.task_id.size() > note_book::longest_id) {
     c.task_id.clear();
     // A server may still finish at once, as a server without tasks does.
-    if (!task) return conclude(t, {call_outcome::kind::result, result, {}});
-    return conclude(
-        t, call_outcome::lost(errc::protocol, who() + " made a task without a usable taskId (" + r.call.what() + ")"));
+    if (!task) return conclude(t, {rpc::call_outcome::kind::result, result, {}});
+    return conclude(t, rpc::call_outcome::lost(errc::protocol,
+                                               who() + " made a task without a usable taskId (" + r.call.what() + ")"));
   }
   task_runs_.push_back(t);
   const time_point now = context_.time.now();
-  if (has_ended(member_text(task, "status")))
+  if (has_ended(json::member_text(task, "status")))
     fetch_result(t, r, now);
   else
     c.poll_at = next_poll(task, now);
@@ -85,7 +86,7 @@ void managed_client::poll_task(ticket t, open_call& r, time_point now) {
   c.poll_at = never;
   // The number is known before the answer, which finds its poll by it.
   c.poll = session_->core()->own_request("tasks/get", task_params(c.task_id), {r.limits.idle, r.limits.idle}, now,
-                                         [this, t](call_outcome&& o) {
+                                         [this, t](rpc::call_outcome&& o) {
                                            const auto found = calls_.find(t);
                                            if (found != calls_.end() && found->second.course)
                                              task_told(t, found->second.course->poll, std::move(o));
@@ -93,15 +94,15 @@ void managed_client::poll_task(ticket t, open_call& r, time_point now) {
 }
 
 // Takes the state of a task. Each one that says that it goes on is a sign of life.
-void managed_client::task_told(ticket t, call_number poll, call_outcome&& outcome) {
+void managed_client::task_told(ticket t, rpc::call_number poll, rpc::call_outcome&& outcome) {
   open_call& r = calls_.find(t)->second;
   call_course& c = *r.course;
   if (poll == 0) return;
   c.poll = 0;
-  if (outcome.type == call_outcome::kind::error) c.task_id.clear();  // the server does not know it any more
-  if (outcome.type != call_outcome::kind::result) return conclude(t, std::move(outcome));
+  if (outcome.type == rpc::call_outcome::kind::error) c.task_id.clear();  // the server does not know it any more
+  if (outcome.type != rpc::call_outcome::kind::result) return conclude(t, std::move(outcome));
   const time_point now = context_.time.now();
-  const std::string status = member_text(outcome.value, "status");
+  const std::string status = json::member_text(outcome.value, "status");
   if (has_ended(status)) {
     if (c.fetch == 0) fetch_result(t, r, now);
     const bool bounded = r.limits.idle < std::chrono::duration_cast<milliseconds>(never - now);
@@ -111,16 +112,16 @@ void managed_client::task_told(ticket t, call_number poll, call_outcome&& outcom
     // "When the requestor encounters the input_required status, it SHOULD preemptively call tasks/result."
     if (status == "input_required" && c.fetch == 0) fetch_result(t, r, now);
   } else {
-    return conclude(t,
-                    call_outcome::lost(errc::protocol, who() + " told an unknown state of a task: \"" +
-                                                           cut_for_people(status, 64) + "\" (" + r.call.what() + ")"));
+    return conclude(t, rpc::call_outcome::lost(errc::protocol, who() + " told an unknown state of a task: \"" +
+                                                                   redact::cut_for_people(status, 64) + "\" (" +
+                                                                   r.call.what() + ")"));
   }
   arm_for(std::min({c.poll_at, c.hard_at, c.result_until}));
 }
 
 void managed_client::fetch_result(ticket t, open_call& r, time_point now) {
   r.course->fetch = session_->core()->own_request("tasks/result", task_params(r.course->task_id), endless, now,
-                                                  [this, t](call_outcome&& o) {
+                                                  [this, t](rpc::call_outcome&& o) {
                                                     const auto found = calls_.find(t);
                                                     if (found == calls_.end() || !found->second.course) return;
                                                     found->second.course->fetch = 0;
@@ -142,7 +143,7 @@ void managed_client::leave_task(open_call& r, std::string_view why) {
   }
   cancel_task(std::exchange(c.task_id, {}));
   auto* core = session_->core();
-  for (const call_number open : {std::exchange(c.poll, 0), std::exchange(c.fetch, 0)})
+  for (const rpc::call_number open : {std::exchange(c.poll, 0), std::exchange(c.fetch, 0)})
     if (open != 0) core->cancel(open, why);
 }
 
@@ -150,11 +151,12 @@ void managed_client::cancel_task(const std::string& id) {
   session_->core()->own_request("tasks/cancel", task_params(id), cancel_limits, context_.time.now(), {});
 }
 
-void managed_client::session_late_result(call_number request, const raw_json& result) {
+void managed_client::session_late_result(rpc::call_number request, const json::raw_json& result) {
   if (std::erase(left_creations_, request) == 0 || !up()) return;
-  const raw_json task = find_member(result, "task");
-  const std::string id = member_text(task, "taskId");
-  if (!id.empty() && id.size() <= note_book::longest_id && !has_ended(member_text(task, "status"))) cancel_task(id);
+  const json::raw_json task = json::find_member(result, "task");
+  const std::string id = json::member_text(task, "taskId");
+  if (!id.empty() && id.size() <= note_book::longest_id && !has_ended(json::member_text(task, "status")))
+    cancel_task(id);
 }
 
 void managed_client::tick_tasks(time_point now) {
@@ -165,9 +167,9 @@ void managed_client::tick_tasks(time_point now) {
     call_course& c = *r.course;
     const bool paused = c.paused_since != never;
     if (!paused && std::min(c.hard_at, c.result_until) <= now) {
-      conclude(
-          t, call_outcome::lost(errc::timed_out, c.hard_at <= now ? "has not ended within its time: its task still runs"
-                                                                  : "has ended its task and gives no result"));
+      conclude(t, rpc::call_outcome::lost(errc::timed_out, c.hard_at <= now
+                                                               ? "has not ended within its time: its task still runs"
+                                                               : "has ended its task and gives no result"));
       continue;
     }
     if (c.poll_at > now) continue;
@@ -191,15 +193,15 @@ time_point managed_client::next_task_time() const {
 }
 
 // "The progressToken provided in the initial request remains valid throughout the task lifetime."
-void managed_client::session_late_progress(call_number request, const raw_json& params) {
+void managed_client::session_late_progress(rpc::call_number request, const json::raw_json& params) {
   for (const ticket t : task_runs_) {
     const auto found = calls_.find(t);
     if (found != calls_.end() && found->second.course->creation == request) return call_progress(t, params);
   }
   const auto handler = late_progress_.find(std::to_string(request));
   if (!handler) return;
-  const deferred::call inside(context_.soon);
+  const clients::deferred::call inside(context_.soon);
   handler("notifications/progress", params);
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

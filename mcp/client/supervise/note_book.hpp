@@ -11,12 +11,12 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 
 class note_book {
  public:
   static constexpr std::size_t most_entries = 256, longest_id = 512;
-  using handler = std::function<void(std::string_view method, const raw_json& params)>;
+  using handler = std::function<void(std::string_view method, const json::raw_json& params)>;
 
   /// Remembers the handler for this id; an id that is too long or empty is not remembered.
   void add(std::string id, handler h) {
@@ -40,4 +40,4 @@ class note_book {
   std::deque<entry> entries_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

@@ -6,17 +6,17 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 
-void question_desk::ask(client::ticket call, std::shared_ptr<question_handler> handler, server_question q,
-                        time_point until, done_handler done) {
+void question_desk::ask(clients::client::ticket call, std::shared_ptr<clients::question_handler> handler,
+                        clients::server_question q, time_point until, done_handler done) {
   const auto self = shared_from_this();
   const number n = ++last_;
   open_.emplace(n, question{call, handler, 0, false, until, std::move(done)});
-  question_handler::ticket ticket = 0;
+  clients::question_handler::ticket ticket = 0;
   {
-    const deferred::call inside(soon_);
-    ticket = handler->ask(std::move(q), [weak = weak_from_this(), n](call_outcome&& o) {
+    const clients::deferred::call inside(soon_);
+    ticket = handler->ask(std::move(q), [weak = weak_from_this(), n](rpc::call_outcome&& o) {
       if (const auto desk = weak.lock()) desk->answered(n, std::move(o));
     });
   }
@@ -27,18 +27,18 @@ void question_desk::ask(client::ticket call, std::shared_ptr<question_handler> h
     return;
   }
   // It ended inside: the handler does not know that yet, unless it has answered.
-  const deferred::call inside(soon_);
+  const clients::deferred::call inside(soon_);
   handler->withdraw(ticket, "the call has ended");
 }
 
-void question_desk::answered(number n, call_outcome&& outcome) {
+void question_desk::answered(number n, rpc::call_outcome&& outcome) {
   auto taken = open_.extract(n);
   if (!taken.empty() && taken.mapped().done) taken.mapped().done(std::move(outcome));
 }
 
 void question_desk::take_back(question& q, std::string_view reason) {
   if (!q.asked) return;
-  const deferred::call inside(soon_);
+  const clients::deferred::call inside(soon_);
   q.handler->withdraw(q.ticket, reason);
 }
 
@@ -47,7 +47,7 @@ void question_desk::withdraw(number n, std::string_view reason) {
   if (!taken.empty()) take_back(taken.mapped(), reason);
 }
 
-void question_desk::end_call(client::ticket call, std::string_view reason) {
+void question_desk::end_call(clients::client::ticket call, std::string_view reason) {
   const auto self = shared_from_this();
   const std::string why(reason);
   std::vector<number> of_call;
@@ -57,7 +57,7 @@ void question_desk::end_call(client::ticket call, std::string_view reason) {
     auto taken = open_.extract(n);
     if (taken.empty()) continue;
     take_back(taken.mapped(), why);
-    if (taken.mapped().done) taken.mapped().done(call_outcome::failed(errc::cancelled, why));
+    if (taken.mapped().done) taken.mapped().done(rpc::call_outcome::failed(errc::cancelled, why));
   }
 }
 
@@ -66,7 +66,7 @@ void question_desk::clear(std::string_view reason) {
   for (auto& [n, q] : std::exchange(open_, {})) take_back(q, reason);
 }
 
-std::size_t question_desk::open(client::ticket call) const {
+std::size_t question_desk::open(clients::client::ticket call) const {
   return static_cast<std::size_t>(std::ranges::count(open_, call, [](const auto& one) { return one.second.call; }));
 }
 
@@ -80,7 +80,7 @@ void question_desk::expire(time_point now) {
     if (taken.empty()) continue;
     const std::string why = "nobody has answered the question in time";
     take_back(taken.mapped(), why);
-    if (taken.mapped().done) taken.mapped().done(call_outcome::failed(errc::timed_out, why));
+    if (taken.mapped().done) taken.mapped().done(rpc::call_outcome::failed(errc::timed_out, why));
   }
 }
 
@@ -90,4 +90,4 @@ time_point question_desk::next_deadline() const {
   return next;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

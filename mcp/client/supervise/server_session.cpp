@@ -4,17 +4,17 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 
-server_session::server_session(server_session_events& owner, time_source& time, std::shared_ptr<deferred> soon,
-                               session_core::options options)
+server_session::server_session(server_session_events& owner, time_source& time, std::shared_ptr<clients::deferred> soon,
+                               session::session_core::options options)
     : owner_(&owner), time_(time), soon_(std::move(soon)), options_(std::move(options)) {}
 
-void server_session::open(connector& way) {
+void server_session::open(connect::connector& way) {
   link_ = way.open(*this);
 }
 
-void server_session::on_open(std::unique_ptr<transport> connection) {
+void server_session::on_open(std::unique_ptr<transports::transport> connection) {
   if (!owner_) return;
   transport_ = std::move(connection);
   connected_ = true;
@@ -24,13 +24,13 @@ void server_session::on_open(std::unique_ptr<transport> connection) {
   if (closing_) {
     transport_->finish_sending();
   } else {
-    core_ = std::make_unique<session_core>(options_, static_cast<session_output&>(*this), *owner_);
+    core_ = std::make_unique<session::session_core>(options_, static_cast<session::session_output&>(*this), *owner_);
     core_->begin(time_.now());
   }
   if (owner_) owner_->session_settled();
 }
 
-void server_session::on_not_opened(const link_failure& failure) {
+void server_session::on_not_opened(const connect::link_failure& failure) {
   if (!owner_) return;
   owner_->session_not_opened(failure);
   if (owner_) owner_->session_settled();
@@ -42,30 +42,30 @@ void server_session::on_ended(const std::string& how) {
   if (owner_) owner_->session_settled();
 }
 
-void server_session::on_expired(link_expiry&& expiry) {
+void server_session::on_expired(connect::link_expiry&& expiry) {
   if (!owner_) return;
   // First the requests that may be sent again: with the end of the session all others are lost.
   if (core_)
-    for (lost_request& lost : expiry.lost) core_->on_lost(std::move(lost), time_.now());
+    for (rpc::lost_request& lost : expiry.lost) core_->on_lost(std::move(lost), time_.now());
   if (owner_) owner_->session_expired(expiry.how);
   if (owner_) owner_->session_settled();
 }
 
-void server_session::on_lost(lost_request&& lost) {
+void server_session::on_lost(rpc::lost_request&& lost) {
   if (!owner_ || !core_) return;
   core_->on_lost(std::move(lost), time_.now());
   if (owner_) owner_->session_settled();
 }
 
-void server_session::on_message(message&& m) {
+void server_session::on_message(rpc::message&& m) {
   if (!owner_ || !core_) return;
   core_->on_message(std::move(m), time_.now());
   if (owner_) owner_->session_settled();
 }
 
-void server_session::on_fault(message_fault fault) {
+void server_session::on_fault(rpc::message_fault fault) {
   if (!owner_ || !core_) return;
-  if (fault.type == message_fault::kind::malformed && fault.envelope.code == code::parse_error) {
+  if (fault.type == rpc::message_fault::kind::malformed && fault.envelope.code == rpc::code::parse_error) {
     // Half a line may be the first sign of an exit, which explains more than half a line does: report it a turn later.
     soon_->post([this, alive = std::weak_ptr<bool>(alive_), f = std::move(fault)] {
       if (alive.expired() || !owner_ || !connected_) return;
@@ -90,7 +90,7 @@ void server_session::on_closed(const error& why) {
   owner_->session_settled();
 }
 
-void server_session::session_send(const segments& text, outgoing what) {
+void server_session::session_send(const json::segments& text, rpc::outgoing what) {
   if (!connected_ || closing_) return;
   if (window_.idle()) window_.begin(time_.now());
   if (const auto* request = std::exchange(sending_, nullptr))
@@ -100,17 +100,18 @@ void server_session::session_send(const segments& text, outgoing what) {
   transport_->send(text, what);
 }
 
-result<call_number> server_session::call(const server_call& c, call_limits limits, time_point now,
-                                         pending_calls::done_handler done, pending_calls::progress_handler progress) {
+result<rpc::call_number> server_session::call(const clients::server_call& c, rpc::call_limits limits, time_point now,
+                                              rpc::pending_calls::done_handler done,
+                                              rpc::pending_calls::progress_handler progress) {
   sending_ = &c;
   auto number = core_->call(c, limits, now, std::move(done), std::move(progress));
   sending_ = nullptr;
   return number;
 }
 
-bool server_session::end(ending step) {
+bool server_session::end(connect::ending step) {
   closing_ = true;
-  if (step == ending::ask && transport_) transport_->finish_sending();
+  if (step == connect::ending::ask && transport_) transport_->finish_sending();
   return link_ && link_->end(step);
 }
 
@@ -140,4 +141,4 @@ time_point server_session::next_time() const {
   return std::min({core_ ? core_->next_deadline() : never, lost_at_, connected_ ? window_.next_time() : never});
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

@@ -5,7 +5,7 @@
 #include <array>
 #include <iterator>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 namespace {
 
 constexpr std::array<std::string_view, 8> levels = {"debug", "info",     "notice", "warning",
@@ -19,8 +19,8 @@ bool is_part_of(std::string_view part, std::string_view whole) {
          (whole.ends_with('/') || part[whole.size()] == '/' || part[whole.size()] == '#' || part[whole.size()] == '?');
 }
 
-raw_json update_of(const std::string& uri) {
-  return raw_json::own("{\"uri\":" + json_quoted(uri) + "}");
+json::raw_json update_of(const std::string& uri) {
+  return json::raw_json::own("{\"uri\":" + json::json_quoted(uri) + "}");
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ int log_rank(std::string_view level) {
   return found == levels.end() ? -1 : static_cast<int>(found - levels.begin());
 }
 
-void server_watches::tell(const audience& to, const raw_json& params) {
+void server_watches::tell(const audience& to, const json::raw_json& params) {
   for (const auto& weak : to)
     if (const auto w = weak.lock()) w->told(params);
 }
@@ -71,17 +71,17 @@ server_watches::watcher_ptr server_watches::add_log(std::string_view level, hand
   return w;
 }
 
-server_watches::audience server_watches::decide(std::string_view uri, const call_outcome& answer) {
+server_watches::audience server_watches::decide(std::string_view uri, const rpc::call_outcome& answer) {
   const auto found = resources_.find(uri);
   if (found == resources_.end() || found->second.answer) return {};
-  call_outcome& kept = found->second.answer.emplace(answer);
+  rpc::call_outcome& kept = found->second.answer.emplace(answer);
   kept.value = kept.value.detached();
   if (kept.value.text().size() > most_waiting)
-    kept = call_outcome::failed(errc::unavailable, "accepts no subscription to the resource");
+    kept = rpc::call_outcome::failed(errc::unavailable, "accepts no subscription to the resource");
   return found->second.watchers;
 }
 
-server_watches::audience server_watches::decide_all(const call_outcome& answer) {
+server_watches::audience server_watches::decide_all(const rpc::call_outcome& answer) {
   audience to;
   for (auto& [uri, r] : resources_) {
     if (r.answer) continue;
@@ -91,7 +91,7 @@ server_watches::audience server_watches::decide_all(const call_outcome& answer) 
   return to;
 }
 
-const call_outcome* server_watches::decision(std::string_view uri) const {
+const rpc::call_outcome* server_watches::decision(std::string_view uri) const {
   const auto found = resources_.find(uri);
   return found == resources_.end() || !found->second.answer ? nullptr : &*found->second.answer;
 }
@@ -130,8 +130,8 @@ std::string server_watches::lowest_level() {
   return lowest;
 }
 
-server_watches::audience server_watches::updated(const raw_json& params, time_point now) {
-  const std::string uri = member_text(params, "uri");
+server_watches::audience server_watches::updated(const json::raw_json& params, time_point now) {
+  const std::string uri = json::member_text(params, "uri");
   std::shared_ptr<const waiting_update> kept;  // one copy for all that wait for it
   audience to;
   for (auto& [watched, r] : resources_) {
@@ -171,12 +171,12 @@ std::vector<server_watches::late_update> server_watches::due(time_point now) {
   return out;
 }
 
-server_watches::audience server_watches::logged(const raw_json& params) const {
-  const int rank = log_rank(member_text(params, "level"));
+server_watches::audience server_watches::logged(const json::raw_json& params) const {
+  const int rank = log_rank(json::member_text(params, "level"));
   audience to;
   for (const auto& weak : logs_)
     if (const auto w = weak.lock(); w && log_rank(w->what) <= rank) to.push_back(weak);
   return to;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

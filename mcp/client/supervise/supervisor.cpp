@@ -15,7 +15,7 @@
 #include <tuple>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 namespace {
 
 /// Servers that end within this time of each other count as ended together.
@@ -29,7 +29,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
       : time_(time),
         random_(random),
         options_(std::move(o)),
-        soon_(std::make_shared<deferred>(time)),
+        soon_(std::make_shared<clients::deferred>(time)),
         catalog_(std::make_shared<kept_catalog>(soon_, options_.kinds, options_.gate, [this] { server_moved(); })) {}
 
   void apply(std::vector<server_options> servers) {
@@ -60,14 +60,14 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     server_moved();
   }
 
-  std::vector<server_status> status() const {
-    std::vector<server_status> all;
+  std::vector<clients::server_status> status() const {
+    std::vector<clients::server_status> all;
     for (const slot& s : slots_) {
       all.push_back(s.client->status());
-      server_status& told = all.back();
+      clients::server_status& told = all.back();
       if (s.instances) s.instances->add_to(told);
       catalog_->add_to(*s.client, told);
-      if (!s.begun && told.state == server_state::stopped) told.state = server_state::restarting;
+      if (!s.begun && told.state == clients::server_state::stopped) told.state = clients::server_state::restarting;
     }
     return all;
   }
@@ -78,8 +78,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     if (found == slots_.end()) {
       std::vector<std::string_view> names;
       for (const slot& s : slots_) names.push_back(s.client->name());
-      return fail(errc::not_found, "there is no tool server \"" + std::string(cut_utf8(printable(name), 100)) + "\"" +
-                                       did_you_mean(name, names) + "; `mcpbx servers` lists them");
+      return fail(errc::not_found, "there is no tool server \"" + std::string(cut_utf8(redact::printable(name), 100)) +
+                                       "\"" + did_you_mean(name, names) + "; `mcpbx servers` lists them");
     }
     const auto [client, instances] = static_cast<const processes&>(*found);
     if (client->configured().disabled)
@@ -102,7 +102,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     const auto [client, instances] = static_cast<const processes&>(*found);
     const auto& o = client->configured();
     if (o.disabled || !o.unusable.empty()) return;
-    if (of({}) && (ready_too || client->state() != server_state::ready)) client->restart();
+    if (of({}) && (ready_too || client->state() != clients::server_state::ready)) client->restart();
     if (instances) instances->restart(of, ready_too);
   }
 
@@ -141,18 +141,19 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   // server_host
 
-  void server_dropped(const managed_client& s, const feature_kind& kind, std::vector<std::string> why) override {
+  void server_dropped(const managed_client& s, const protocol::feature_kind& kind,
+                      std::vector<std::string> why) override {
     catalog_->take_dropped(s, kind, std::move(why));
   }
-  void server_list(const managed_client& s, const feature_kind& kind, feature_list list) override {
+  void server_list(const managed_client& s, const protocol::feature_kind& kind, protocol::feature_list list) override {
     catalog_->take_list(s, kind, std::move(list));
   }
   void server_offered(const managed_client& s) override { catalog_->take_offers(s); }
-  void server_hints(const managed_client& s, const feature_kind& kind,
-                    const std::optional<told_hints>& hints) override {
+  void server_hints(const managed_client& s, const protocol::feature_kind& kind,
+                    const std::optional<catalogs::told_hints>& hints) override {
     catalog_->take_hints(s, kind, hints);
   }
-  void server_list_changed(const managed_client& s, const feature_kind& kind) override {
+  void server_list_changed(const managed_client& s, const protocol::feature_kind& kind) override {
     catalog_->take_change(s, kind);
   }
   std::size_t server_ended(const managed_client&) override {
@@ -188,7 +189,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
       client->drop();
       if (instances) instances->drop();
     }
-    std::shared_ptr<mcp::client> owner() const {
+    std::shared_ptr<clients::client> owner() const {
       if (instances) return instances;
       return client;
     }
@@ -208,8 +209,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     std::vector<kept_catalog::served> named;
     for (server_options& s : servers) {
       if (s.sharing != server_sharing::shared && s.idle_stop.count() == 0) s.idle_stop = instance_pool::usual_idle_stop;
-      catalog_builder::server n{s.name,   s.tools,   s.plain_names, {},          s.calls,
-                                s.origin, s.prompts, s.resources,   s.extensions};
+      catalogs::catalog_builder::server n{s.name,   s.tools,   s.plain_names, {},          s.calls,
+                                          s.origin, s.prompts, s.resources,   s.extensions};
       n.calls.limits = s.limits;
       n.calls.serial = s.max_concurrency == 1;
       const auto known = std::ranges::find_if(before, [&](const slot& b) { return runs_alike(b, s); });
@@ -274,16 +275,16 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   // Notes the servers whose capabilities will never be known, so that nobody waits for their lists.
   void note_silent() {
     for (const slot& s : slots_) {
-      const server_state state = s.client->state();
-      catalog_->set_silent(*s.client, state == server_state::disabled ||
-                                          (state == server_state::failed && s.client->next_start() == never));
+      const clients::server_state state = s.client->state();
+      catalog_->set_silent(*s.client, state == clients::server_state::disabled ||
+                                          (state == clients::server_state::failed && s.client->next_start() == never));
     }
   }
 
   void settle(const std::shared_ptr<waiter>& w) {
     w->limit->cancel();
     std::erase(waiters_, w);
-    const deferred::call inside(soon_);
+    const clients::deferred::call inside(soon_);
     if (const auto then = std::exchange(w->then, {})) then();
   }
 
@@ -310,7 +311,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   time_source& time_;
   random_source& random_;
   options options_;
-  std::shared_ptr<deferred> soon_;
+  std::shared_ptr<clients::deferred> soon_;
   std::shared_ptr<kept_catalog> catalog_;
   std::vector<slot> slots_;                            // in file order
   std::vector<processes> leaving_;                     // not wanted any more, and not gone yet
@@ -333,11 +334,11 @@ supervisor::~supervisor() {
 void supervisor::apply(std::vector<server_options> servers) {
   impl_->apply(std::move(servers));
 }
-catalog_ptr supervisor::snapshot() const {
+catalogs::catalog_ptr supervisor::snapshot() const {
   return impl_->kept().snapshot();
 }
 
-feature_list supervisor::listed_tools(std::string_view server) const {
+protocol::feature_list supervisor::listed_tools(std::string_view server) const {
   return impl_->kept().listed_tools(server);
 }
 bool supervisor::settled() const {
@@ -351,7 +352,7 @@ bool supervisor::tried() const {
 void supervisor::when_settled(milliseconds at_most, std::function<void()> then) {
   impl_->when_settled(at_most, std::move(then));
 }
-std::vector<server_status> supervisor::status() const {
+std::vector<clients::server_status> supervisor::status() const {
   return impl_->status();
 }
 result<void> supervisor::restart(std::string_view name) {
@@ -364,7 +365,7 @@ void supervisor::renew(std::string_view name, const std::function<bool(const std
 void supervisor::keeper_replaced() {
   impl_->keeper_replaced();
 }
-supervisor::subscription supervisor::on_catalog_change(std::function<void(const feature_kind&)> changed) {
+supervisor::subscription supervisor::on_catalog_change(std::function<void(const protocol::feature_kind&)> changed) {
   return impl_->kept().on_change(std::move(changed));
 }
 void supervisor::stop(std::function<void()> done, std::optional<milliseconds> grace) {
@@ -374,4 +375,4 @@ std::size_t supervisor::open_calls() const {
   return impl_->open_calls();
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

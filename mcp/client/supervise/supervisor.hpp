@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 
 /// The callers that a process of a server works for.
 enum class server_sharing : std::uint8_t { shared, per_caller, per_run };
@@ -30,13 +30,13 @@ struct server_options {
   std::string identity;
   std::string command;  ///< program and arguments for people, without secrets; "": it has none
   bool disabled = false, lazy = false;
-  std::string unusable;       ///< reason why it can never be started; it is listed as failed
-  connector_factory connect;  ///< makes its connector, once; may be empty for a server that is never started
-  item_filter tools;
+  std::string unusable;                ///< reason why it can never be started; it is listed as failed
+  connect::connector_factory connect;  ///< makes its connector, once; may be empty for a server that is never started
+  catalogs::item_filter tools;
   bool plain_names = false;
   std::string protocol = "auto";  ///< "auto" or one revision to insist on
   milliseconds start_timeout{30'000};
-  call_limits limits;
+  rpc::call_limits limits;
   milliseconds idle_stop{0};  ///< 0: never
   int max_concurrency = 0;    ///< 0: unlimited
   /// Unless `shared`, each caller or run that calls the server gets a process of its own
@@ -45,21 +45,21 @@ struct server_options {
   std::size_t max_instances = 16;  ///< most of those at the same time
   /// Returns the factory of an instance's connector that runs in this directory, instead of `connect`; unset: all run
   /// as `connect` says.
-  std::function<connector_factory(const std::string& cwd)> connect_in = {};
+  std::function<connect::connector_factory(const std::string& cwd)> connect_in = {};
   /// Returns the factory of an instance's connector for callers of this principal (call_scope::principal()), instead of
   /// `connect`; unset: all connect as `connect` says.
-  std::function<connector_factory(const std::string& principal)> connect_for = {};
+  std::function<connect::connector_factory(const std::string& principal)> connect_for = {};
   /// Returns true if an instance for this principal is the server's for all callers, so that its lists are the
   /// server's; false: it has an account of its own there. Unset: all are.
   std::function<bool(const std::string& principal)> same_lists = {};
-  call_rules calls;  ///< rules of single tools; limits and serial are taken from the members above
+  catalogs::call_rules calls;  ///< rules of single tools; limits and serial are taken from the members above
   std::shared_ptr<const std::string> origin = {};  ///< see catalog_server
   /// Result of roots/list that answers the server while no call is open that could; absent: no roots.
-  raw_json roots = {};
+  json::raw_json roots = {};
   /// Longest time for the answer to a question of the server.
   milliseconds question_timeout{600'000};
-  item_filter prompts = {}, resources = {};  ///< see catalog_server
-  extension_methods extensions = {};         ///< methods of extensions that pass to the server and from it
+  catalogs::item_filter prompts = {}, resources = {};  ///< see catalog_server
+  protocol::extension_methods extensions = {};         ///< methods of extensions that pass to the server and from it
 };
 
 class supervisor {
@@ -70,9 +70,9 @@ class supervisor {
     std::size_t max_queue_requests = 1024;  ///< per server, not yet written
     std::size_t max_queue_bytes = 16u << 20;
     /// The kinds of lists that are kept; must outlive the supervisor and all its snapshots.
-    feature_table kinds = feature_kinds();
+    protocol::feature_table kinds = protocol::feature_kinds();
     /// Decides which definitions are offered; null: all are. Must outlive the supervisor.
-    definition_gate* gate = nullptr;
+    catalogs::definition_gate* gate = nullptr;
   };
   supervisor(time_source& time, random_source& random, options o);
   /// Ends running servers at once and drops open calls and waiting callbacks unreported, so call stop() first. Must not
@@ -85,9 +85,9 @@ class supervisor {
   /// the rest (see README.md). May be called inside callbacks; does nothing after stop().
   void apply(std::vector<server_options> servers);
   /// Returns the present catalog; never null.
-  catalog_ptr snapshot() const;
+  catalogs::catalog_ptr snapshot() const;
   /// Returns the tools that a server lists, before any filter and with those that are withheld; null: unknown.
-  feature_list listed_tools(std::string_view server) const;
+  protocol::feature_list listed_tools(std::string_view server) const;
   /// Wakes lazy servers, then calls `then` once no server is starting for the first time, or after `at_most`. Never
   /// calls it from inside.
   void when_settled(milliseconds at_most, std::function<void()> then);
@@ -96,7 +96,7 @@ class supervisor {
   /// Returns true once each server that starts by itself has had its first try, successful or not. It stays true:
   /// servers that a later apply() brings do not count.
   bool tried() const;
-  std::vector<server_status> status() const;
+  std::vector<clients::server_status> status() const;
   /// Restarts a server, also in a crash loop, and resets its back-off. Fails with errc::not_found and the nearest name
   /// for an unknown server, with errc::invalid_argument for a disabled one.
   result<void> restart(std::string_view name);
@@ -108,7 +108,7 @@ class supervisor {
 
   using subscription = std::shared_ptr<void>;  ///< dropping it unsubscribes
   /// Calls `changed` for each kind whose entries in the catalog changed, at most once per turn.
-  [[nodiscard]] subscription on_catalog_change(std::function<void(const feature_kind&)> changed);
+  [[nodiscard]] subscription on_catalog_change(std::function<void(const protocol::feature_kind&)> changed);
 
   /// Stops in the order of G20: refuses new calls, gives running ones stop_grace (or `grace`, for a caller that has
   /// waited already), asks servers to end, insists 1 s later, kills 3 s later. Calls `done` once all are gone.
@@ -121,4 +121,4 @@ class supervisor {
   std::shared_ptr<impl> impl_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

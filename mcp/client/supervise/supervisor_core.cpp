@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 
 supervisor_core::supervisor_core(options o, random_source& random) : options_(o), random_(random) {}
 
@@ -27,20 +27,20 @@ void supervisor_core::ready(time_point now) {
   if (phase_ != phase::starting) return;
   phase_ = phase::up;
   up_since_ = idle_since_ = now;
-  if (trouble_ == server_state::failed) trouble_ = server_state::starting;
+  if (trouble_ == clients::server_state::failed) trouble_ = clients::server_state::starting;
 }
 
 void supervisor_core::not_opened(time_point now, std::size_t crowd, bool try_again, milliseconds wait) {
   if (phase_ == phase::ending) return gone(now, crowd);
   if (phase_ != phase::starting) return;
-  trouble_ = server_state::failed;
+  trouble_ = clients::server_state::failed;
   if (!try_again) return launch_at(never);
   plan_restart(now, crowd, wait);
 }
 
 void supervisor_core::refused(time_point now) {
   if (phase_ != phase::starting && phase_ != phase::up) return;
-  trouble_ = server_state::failed;
+  trouble_ = clients::server_state::failed;
   end(now, then::back_off, true);
 }
 
@@ -63,7 +63,7 @@ void supervisor_core::gone(time_point now, std::size_t crowd) {
       return launch_at(now);
     case then::sleep:
       phase_ = phase::dormant;
-      if (trouble_ != server_state::crash_loop) trouble_ = server_state::starting;
+      if (trouble_ != clients::server_state::crash_loop) trouble_ = clients::server_state::starting;
       return;
     case then::stay_off:
       phase_ = phase::off;
@@ -81,7 +81,7 @@ void supervisor_core::restart(time_point now) {
   if (options_.disabled || options_.unusable || stopped_) return;
   failures_ = 0;
   ends_.clear();
-  trouble_ = server_state::restarting;
+  trouble_ = clients::server_state::restarting;
   is_restart_ = launches_ != 0;
   if (phase_ == phase::starting || phase_ == phase::up)
     end(now, then::launch, false);
@@ -147,26 +147,26 @@ time_point supervisor_core::next_time() const {
   }
 }
 
-server_state supervisor_core::state() const noexcept {
+clients::server_state supervisor_core::state() const noexcept {
   switch (phase_) {
     case phase::off:
-      if (stopped_) return server_state::stopped;
-      if (options_.disabled) return server_state::disabled;
-      return options_.unusable ? server_state::failed : server_state::stopped;
+      if (stopped_) return clients::server_state::stopped;
+      if (options_.disabled) return clients::server_state::disabled;
+      return options_.unusable ? clients::server_state::failed : clients::server_state::stopped;
     case phase::dormant:
-      return server_state::lazy;
+      return clients::server_state::lazy;
     case phase::up:
-      return server_state::ready;
+      return clients::server_state::ready;
     case phase::ending:
-      if (then_ == then::sleep) return server_state::lazy;
-      if (then_ == then::stay_off) return server_state::stopped;
-      return trouble_ == server_state::crash_loop ? trouble_ : server_state::restarting;
+      if (then_ == then::sleep) return clients::server_state::lazy;
+      if (then_ == then::stay_off) return clients::server_state::stopped;
+      return trouble_ == clients::server_state::crash_loop ? trouble_ : clients::server_state::restarting;
     case phase::waiting:
       return trouble_;
     case phase::starting:
-      return trouble_ == server_state::failed ? server_state::starting : trouble_;
+      return trouble_ == clients::server_state::failed ? clients::server_state::starting : trouble_;
   }
-  return server_state::stopped;
+  return clients::server_state::stopped;
 }
 
 bool supervisor_core::will_be_ready(time_point now) const noexcept {
@@ -201,10 +201,10 @@ void supervisor_core::note_end(time_point now) {
   const bool loop = ends_.size() == static_cast<std::size_t>(loop_ends) && now - ends_.front() <= loop_window;
   // Longer back-off makes exits rarer without curing anything, so waiting does not end a crash loop: only health or a
   // manual restart does.
-  if (loop || (trouble_ == server_state::crash_loop && failures_ != 0))
-    trouble_ = server_state::crash_loop;
+  if (loop || (trouble_ == clients::server_state::crash_loop && failures_ != 0))
+    trouble_ = clients::server_state::crash_loop;
   else
-    trouble_ = server_state::restarting;
+    trouble_ = clients::server_state::restarting;
 }
 
 void supervisor_core::plan_restart(time_point now, std::size_t crowd, milliseconds least) {
@@ -242,4 +242,4 @@ void supervisor_core::end(time_point now, then next, bool hurried) {
   abandon_at_ = force_at_ + abandon_after;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <deque>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 
 class supervisor_core {
  public:
@@ -71,10 +71,10 @@ class supervisor_core {
 
   /// Returns the state. `failed` only while there is neither a connection nor a start: a retry is `starting`, and a
   /// connection that could not be used is `restarting` until it is gone.
-  server_state state() const noexcept;
+  clients::server_state state() const noexcept;
   /// Returns true if the last start failed and the server has not been ready since. Ends do not count; they lead to a
   /// crash loop.
-  bool start_failed() const noexcept { return phase_ != phase::off && trouble_ == server_state::failed; }
+  bool start_failed() const noexcept { return phase_ != phase::off && trouble_ == clients::server_state::failed; }
   /// Returns true if a call may wait for this server to become ready.
   bool will_be_ready(time_point now) const noexcept;
   bool ended() const noexcept { return phase_ == phase::off; }
@@ -99,8 +99,9 @@ class supervisor_core {
   random_source& random_;
   phase phase_ = phase::off;
   then then_ = then::back_off;
-  server_state trouble_ = server_state::starting;  // restarting, crash_loop or failed once something went wrong
-  time_point at_ = never;                          // waiting: time of the start; starting: its limit
+  clients::server_state trouble_ =
+      clients::server_state::starting;  // restarting, crash_loop or failed once something went wrong
+  time_point at_ = never;               // waiting: time of the start; starting: its limit
   time_point ask_at_ = never, insist_at_ = never, force_at_ = never, abandon_at_ = never;
   time_point up_since_ = never, idle_since_ = never;
   std::deque<time_point> ends_;
@@ -111,4 +112,4 @@ class supervisor_core {
   bool busy_ = false, is_restart_ = false, stopped_ = false;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

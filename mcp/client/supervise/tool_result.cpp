@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 namespace {
 
 constexpr std::size_t most_question_bytes = 200;
@@ -13,20 +13,21 @@ constexpr std::size_t most_word_bytes = 64;
 constexpr int most_questions = 3;
 
 /// Returns the questions of an input_required result for people: `elicitation/create "Which one?"`.
-std::string questions(const raw_json& result) {
+std::string questions(const json::raw_json& result) {
   std::string out;
   int more = 0, told = 0;
-  const auto requests = raw_object::open(find_member(result, "inputRequests"));
+  const auto requests = json::raw_object::open(json::find_member(result, "inputRequests"));
   if (requests)
-    requests->for_each([&](std::string_view, const raw_json& request) {
+    requests->for_each([&](std::string_view, const json::raw_json& request) {
       if (told == most_questions) {
         ++more;
         return;
       }
       if (told++ != 0) out += ", ";
-      out += cut_for_people(find_member(request, "method").as_string().value_or("something"), most_word_bytes);
-      const auto message = find_member(find_member(request, "params"), "message").as_string();
-      if (message) out += " \"" + cut_for_people(*message, most_question_bytes) + "\"";
+      out += redact::cut_for_people(json::find_member(request, "method").as_string().value_or("something"),
+                                    most_word_bytes);
+      const auto message = json::find_member(json::find_member(request, "params"), "message").as_string();
+      if (message) out += " \"" + redact::cut_for_people(*message, most_question_bytes) + "\"";
     });
   if (more != 0) out += " and " + std::to_string(more) + " more";
   return out;
@@ -38,13 +39,13 @@ error wrong(std::string what) {
 
 }  // namespace
 
-std::optional<error> tool_result_fault(const raw_json& result, era server_era, accepted_results accepted,
+std::optional<error> tool_result_fault(const json::raw_json& result, clients::era server_era, accepted_results accepted,
                                        bool* says_error) {
-  const auto members = read_members(result, {"content", "structuredContent", "isError", "resultType"});
+  const auto members = json::read_members(result, {"content", "structuredContent", "isError", "resultType"});
   if (!members) return wrong(members.error().message);
   const auto& [content, structured, flag, type] = *members;
   if (says_error != nullptr && flag.is_true()) *says_error = true;
-  const bool modern = server_era == era::modern;
+  const bool modern = server_era == clients::era::modern;
   if (modern && type && type.text() != "\"complete\"") {
     const auto word = type.as_string();
     if (!word) return wrong("resultType must be a string");
@@ -57,13 +58,13 @@ std::optional<error> tool_result_fault(const raw_json& result, era server_era, a
                                    "; there is nobody whom mcpbx could ask for this call"};
     }
     if (*word != "complete")
-      return wrong("resultType \"" + cut_for_people(*word, most_word_bytes) + "\" is none that mcpbx knows");
+      return wrong("resultType \"" + redact::cut_for_people(*word, most_word_bytes) + "\" is none that mcpbx knows");
   }
   if (content && !content.is_array()) return wrong("\"content\" must be an array");
-  if (!content && !modern && accepted.task && find_member(result, "task").is_object()) return std::nullopt;
+  if (!content && !modern && accepted.task && json::find_member(result, "task").is_object()) return std::nullopt;
   if (!content && !(modern && structured)) return wrong("\"content\" is missing");
-  if (flag && flag.type() != raw_json::kind::boolean) return wrong("\"isError\" must be true or false");
+  if (flag && flag.type() != json::raw_json::kind::boolean) return wrong("\"isError\" must be true or false");
   return std::nullopt;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

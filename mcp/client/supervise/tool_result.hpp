@@ -5,7 +5,7 @@
 
 #include <optional>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::supervise {
 
 /// Results beside complete ones that the caller understands.
 struct accepted_results {
@@ -17,7 +17,7 @@ struct accepted_results {
 /// Returns the reason not to pass on the result of a tools/call, if any: a wrong shape (errc::protocol), or a request
 /// for input by a modern server (errc::peer). The text is a clause about the server ("answered …"). `says_error`, if
 /// given, is set to true for a result that says isError.
-std::optional<error> tool_result_fault(const raw_json& result, era server_era, accepted_results accepted = {},
-                                       bool* says_error = nullptr);
+std::optional<error> tool_result_fault(const json::raw_json& result, clients::era server_era,
+                                       accepted_results accepted = {}, bool* says_error = nullptr);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::supervise

@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::views {
 namespace {
 
 bool is_named(std::span<const std::string> globs, std::string_view name) {
   return !name.empty() && std::ranges::any_of(globs, [&](const std::string& glob) { return glob_match(glob, name); });
 }
 
-bool lets_through(const item_filter& filter, const feature_entry& e) {
+bool lets_through(const catalogs::item_filter& filter, const catalogs::feature_entry& e) {
   const auto& [prefixed, plain, other] = e.rules;
   const auto denies = [&](std::string_view name) { return is_named(filter.deny, name); };
   if (denies(e.key) || denies(prefixed) || denies(plain) || denies(other)) return false;
@@ -25,25 +25,26 @@ bool lets_through(const item_filter& filter, const feature_entry& e) {
 
 }  // namespace
 
-catalog_rest narrowed(const catalog_rest& whole, const item_filter& prompts, const item_filter& resources) {
-  catalog_rest rest = whole;
+catalogs::catalog_rest narrowed(const catalogs::catalog_rest& whole, const catalogs::item_filter& prompts,
+                                const catalogs::item_filter& resources) {
+  catalogs::catalog_rest rest = whole;
   rest.extensions = nullptr;
-  const auto replace = [&](const feature_kind& kind, const feature_entries_ptr& entries) {
+  const auto replace = [&](const protocol::feature_kind& kind, const catalogs::feature_entries_ptr& entries) {
     if (kind.index() <= rest.others.size()) rest.others[kind.index() - 1] = entries;
   };
-  if (!(prompts.allow.empty() && prompts.deny.empty()) && prompt_kind().index() <= rest.others.size()) {
-    const feature_entries_ptr& all = rest.others[prompt_kind().index() - 1];
-    std::vector<feature_entry_ptr> kept;
-    for (const feature_entry_ptr& e : all->entries())
+  if (!(prompts.allow.empty() && prompts.deny.empty()) && protocol::prompt_kind().index() <= rest.others.size()) {
+    const catalogs::feature_entries_ptr& all = rest.others[protocol::prompt_kind().index() - 1];
+    std::vector<catalogs::feature_entry_ptr> kept;
+    for (const catalogs::feature_entry_ptr& e : all->entries())
       if (lets_through(prompts, *e)) kept.push_back(e);
-    replace(prompt_kind(), std::make_shared<const feature_entries>(all->kind(), std::move(kept)));
+    replace(protocol::prompt_kind(), std::make_shared<const catalogs::feature_entries>(all->kind(), std::move(kept)));
   }
-  auto uris = std::make_shared<const uri_filter>(resources);
+  auto uris = std::make_shared<const catalogs::uri_filter>(resources);
   if (uris->empty() || !rest.routes) return rest;
   rest.routes = rest.routes->narrowed(std::move(uris));
-  replace(resource_kind(), rest.routes->resources());
-  replace(template_kind(), rest.routes->templates());
+  replace(protocol::resource_kind(), rest.routes->resources());
+  replace(protocol::template_kind(), rest.routes->templates());
   return rest;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::views

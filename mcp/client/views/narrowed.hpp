@@ -3,11 +3,12 @@
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/client/catalog/item_filter.hpp"
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::views {
 
 /// Returns the part of a snapshot that these filters let through. A denial holds under every name that an item has or
 /// may have, an `allow` for those that it has for certain; nothing is renamed. Shares what is not narrowed. Methods of
 /// extensions, for which no filter could hold, are not in it.
-catalog_rest narrowed(const catalog_rest& whole, const item_filter& prompts, const item_filter& resources);
+catalogs::catalog_rest narrowed(const catalogs::catalog_rest& whole, const catalogs::item_filter& prompts,
+                                const catalogs::item_filter& resources);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::views

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <unordered_set>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::views {
 
 namespace {
 
@@ -27,16 +27,16 @@ std::string indented(std::string_view text) {
 
 }  // namespace
 
-std::string joined_instructions(std::span<const entry_ptr> tools, std::size_t most) {
+std::string joined_instructions(std::span<const catalogs::entry_ptr> tools, std::size_t most) {
   const std::size_t room = most - std::min(most, for_notes);
   std::string all;
   std::unordered_set<std::string_view> seen;
   bool cut = false;
   std::size_t left_out = 0;
-  for (const entry_ptr& tool : tools) {
+  for (const catalogs::entry_ptr& tool : tools) {
     if (!seen.insert(tool->server).second) continue;
     const auto owner = tool->owner.lock();
-    const std::string text = owner ? redactor::redact(owner->instructions()) : std::string();
+    const std::string text = owner ? redact::redactor::redact(owner->instructions()) : std::string();
     if (text.empty()) continue;
     const std::string heading = (all.empty() ? "" : "\n\n") + ("Tool server \"" + tool->server + "\":\n");
     const std::string part = heading + indented(text);
@@ -57,4 +57,4 @@ std::string joined_instructions(std::span<const entry_ptr> tools, std::size_t mo
   return all;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::views

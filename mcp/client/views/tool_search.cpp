@@ -9,7 +9,7 @@
 #include <string>
 #include <tuple>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::views {
 namespace {
 
 constexpr std::size_t longest_searched = 2048;  // bytes of a description
@@ -46,11 +46,12 @@ std::string with_humps_apart(std::string_view name) {
   return all;
 }
 
-tool_texts texts_of(const catalog_entry& tool) {
-  std::string title = find_member(tool.definition, "title").as_string().value_or("");
-  if (title.empty()) title = find_member(find_member(tool.definition, "annotations"), "title").as_string().value_or("");
-  return {folded_case(tool.name + " " + with_humps_apart(tool.name)), folded_case(title),
-          folded_case(std::string_view(tool.description).substr(0, longest_searched))};
+tool_texts texts_of(const catalogs::catalog_entry& tool) {
+  std::string title = json::find_member(tool.definition, "title").as_string().value_or("");
+  if (title.empty())
+    title = json::find_member(json::find_member(tool.definition, "annotations"), "title").as_string().value_or("");
+  return {search::folded_case(tool.name + " " + with_humps_apart(tool.name)), search::folded_case(title),
+          search::folded_case(std::string_view(tool.description).substr(0, longest_searched))};
 }
 
 int score_of(const tool_texts& texts, std::string_view word) {
@@ -61,8 +62,9 @@ int score_of(const tool_texts& texts, std::string_view word) {
 
 }  // namespace
 
-std::vector<found_tool> search_tools(const std::vector<entry_ptr>& tools, std::string_view words, std::size_t most) {
-  const word_search wanted(words);
+std::vector<found_tool> search_tools(const std::vector<catalogs::entry_ptr>& tools, std::string_view words,
+                                     std::size_t most) {
+  const search::word_search wanted(words);
   const auto& list = wanted.words();
   std::vector<std::vector<int>> scores;
   scores.reserve(tools.size());
@@ -98,4 +100,4 @@ std::vector<found_tool> search_tools(const std::vector<entry_ptr>& tools, std::s
   return found;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::views

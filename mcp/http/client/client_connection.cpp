@@ -17,7 +17,7 @@
 #include <cstring>
 #include <utility>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 namespace asio = boost::asio;
 
@@ -46,7 +46,7 @@ std::string above_limit(std::size_t limit) {
 }  // namespace
 
 client_connection::client_connection(asio::any_io_executor executor, time_source& time,
-                                     std::weak_ptr<connection_owner> owner, std::shared_ptr<const http::route> route)
+                                     std::weak_ptr<connection_owner> owner, std::shared_ptr<const route> route)
     : executor_(std::move(executor)),
       time_(time),
       owner_(std::move(owner)),
@@ -63,7 +63,7 @@ void client_connection::reuse(std::shared_ptr<task> t) {
 }
 
 void client_connection::send() {
-  stage_ = http::stage::send;
+  stage_ = stage::send;
   stage_began_ = time_.now();
   any_byte_ = false;
   parser_.emplace(static_cast<parser_sink&>(*this), task_->request.limits.max_body);
@@ -84,9 +84,9 @@ auto client_connection::when_sent() {
     self->sending_ = false;
     // After a failed write the pending read reports the reason: the peer may have answered before it closed.
     std::exchange(self->record_, {});
-    if (self->closed_ || ec || self->task_ != t || self->stage_ != http::stage::send) return;
+    if (self->closed_ || ec || self->task_ != t || self->stage_ != stage::send) return;
     t->sent = true;
-    self->stage_ = http::stage::first_byte;
+    self->stage_ = stage::first_byte;
     self->stage_began_ = self->time_.now();
   };
 }
@@ -101,7 +101,7 @@ void client_connection::send_record() {
 // Sends in this turn what the socket takes, which is all of most requests, and the rest later. A fault shows itself
 // later, too, since no event may come from inside of start().
 void client_connection::send_pieces() {
-  segments& body = task_->request.body;
+  json::segments& body = task_->request.body;
   if (body.size() <= small_body) {
     // A copy costs less than the system's work for one more piece. The head has all of the request from now on.
     const auto small = std::exchange(body, {});
@@ -117,7 +117,7 @@ void client_connection::send_pieces() {
   if (taken < task_->head.size() + body.size()) return send_rest(taken);
   sending_ = false;
   task_->sent = true;
-  stage_ = http::stage::first_byte;
+  stage_ = stage::first_byte;
 }
 
 std::vector<asio::const_buffer> client_connection::all_pieces() const {
@@ -148,7 +148,7 @@ void client_connection::start_read() {
 // Asks the gate for permission to read. While it waits, the idle limit does not count, and the gate keeps the
 // connection alive, since no read is pending.
 bool client_connection::may_read() {
-  if (!task_ || stage_ != http::stage::body || !task_->place || task_->place->is_free()) return true;
+  if (!task_ || stage_ != stage::body || !task_->place || task_->place->is_free()) return true;
   held_back_ = !task_->place->may_read([self = shared_from_this()] {
     if (self->closed_ || !self->held_back_) return false;
     self->held_back_ = false;
@@ -197,14 +197,13 @@ void client_connection::on_read(const boost::system::error_code& ec, std::size_t
   const bool filled = n == room_ && any_byte_;
   end_ += n;
   any_byte_ = true;
-  const bool first = std::exchange(stage_, http::stage::body) != http::stage::body;
+  const bool first = std::exchange(stage_, stage::body) != stage::body;
   stage_began_ = time_.now();
   if (first) arm(deadline());  // the idle limit may be the shorter one; later bytes only move it on
   parse();
   // The end of the answer may have begun the next exchange on this connection, whose read uses this buffer.
   if (closed_ || reading_) return;
-  if (end_ - begin_ >= longest_line)
-    return fail(http::stage::body, errc::protocol, "sent a header line above the limit");
+  if (end_ - begin_ >= longest_line) return fail(stage::body, errc::protocol, "sent a header line above the limit");
   if (begin_ == end_ && filled && buffer_.size() < largest_buffer) {
     begin_ = end_ = 0;
     resize(buffer_.size() * 2);
@@ -234,9 +233,9 @@ void client_connection::parse() {
                         task_->request.limits.max_body);  // an interim answer; the real one follows
         break;
       case verdict::too_large:
-        return fail(http::stage::body, errc::limit, above_limit(task_->request.limits.max_body));
+        return fail(stage::body, errc::limit, above_limit(task_->request.limits.max_body));
       case verdict::wrong:
-        return fail(http::stage::body, errc::protocol, "sent an answer that is not HTTP: " + parser_->why());
+        return fail(stage::body, errc::protocol, "sent an answer that is not HTTP: " + parser_->why());
       case verdict::stopped:
         return;
     }
@@ -247,7 +246,7 @@ void client_connection::ended(const boost::system::error_code& ec) {
   const bool eof = ec == asio::error::eof;
   if (any_byte_ && eof && parser_->put_eof() == response_parser::verdict::done) return complete();
   const std::string what = eof || ec == asio::ssl::error::stream_truncated ? std::string() : ": " + ec.message();
-  if (any_byte_) return fail(http::stage::body, errc::io, "closed the connection in the middle of its answer" + what);
+  if (any_byte_) return fail(stage::body, errc::io, "closed the connection in the middle of its answer" + what);
   if (reused_ && task_->request.repeat_stale && !task_->retried && time_.now() - stage_began_ <= stale_within) {
     // The peer had closed the connection while it was in the pool, so the request was not seen.
     auto t = std::move(task_);
@@ -259,8 +258,7 @@ void client_connection::ended(const boost::system::error_code& ec) {
   }
   // With TLS 1.3 the verdict on our certificate comes after the handshake, and before the request is looked at.
   if (!reused_ && !client_certificate_failure(ec).empty()) return handshake_failed(ec);
-  fail(sending_ ? http::stage::send : http::stage::first_byte, errc::io,
-       "closed the connection without an answer" + what);
+  fail(sending_ ? stage::send : stage::first_byte, errc::io, "closed the connection without an answer" + what);
 }
 
 // Reads for how long the peer keeps the connection ("timeout=5"), so that it leaves the pool before.
@@ -281,8 +279,8 @@ bool client_connection::on_parsed_head(int status, std::vector<header> headers) 
   if (!task_->request.refuse_packed && (is_word(coding, "gzip") || is_word(coding, "x-gzip"))) {
     packed_ = std::make_unique<gunzip>(task_->request.limits.max_body);
   } else if (!coding.empty() && !is_word(coding, "identity")) {
-    fail(http::stage::body, errc::protocol,
-         "sent an answer in a compression that was not asked for (\"" + cut_for_people(coding, 40) + "\")");
+    fail(stage::body, errc::protocol,
+         "sent an answer in a compression that was not asked for (\"" + redact::cut_for_people(coding, 40) + "\")");
     return false;
   }
   task_->events->on_head(status, headers);
@@ -309,14 +307,13 @@ void client_connection::deliver() {
     return !closed_;
   });
   if (v == gunzip::verdict::too_large)
-    fail(http::stage::body, errc::limit, above_limit(task_->request.limits.max_body) + " when unpacked");
+    fail(stage::body, errc::limit, above_limit(task_->request.limits.max_body) + " when unpacked");
   else if (v == gunzip::verdict::wrong)
-    fail(http::stage::body, errc::protocol, "sent an answer that is not the gzip it claims to be");
+    fail(stage::body, errc::protocol, "sent an answer that is not the gzip it claims to be");
 }
 
 void client_connection::complete() {
-  if (packed_ && !packed_->complete())
-    return fail(http::stage::body, errc::io, "ended its packed answer in the middle");
+  if (packed_ && !packed_->complete()) return fail(stage::body, errc::io, "ended its packed answer in the middle");
   const auto t = std::exchange(task_, nullptr);
   t->place.reset();
   auto* const events = std::exchange(t->events, nullptr);
@@ -331,7 +328,7 @@ void client_connection::complete() {
   events->on_end();
 }
 
-void client_connection::fail(http::stage at, errc code, std::string what) {
+void client_connection::fail(stage at, errc code, std::string what) {
   const auto self = shared_from_this();
   const auto t = std::exchange(task_, nullptr);
   close();
@@ -363,4 +360,4 @@ void client_connection::keep_until(time_point when) {
   arm(keep_until_);
 }
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 class client_connection;
 
@@ -30,15 +30,15 @@ class client_connection;
 struct route {
   url_parts to;
   std::optional<proxy> via;
-  http::trust trust;
+  trust trust;
   std::string key;  ///< key of the pool: the origin, its trust settings and its rule of addresses
   std::shared_ptr<const address_rule> addresses = nullptr;
 };
 
 /// An exchange while it runs; shared by the user's handle and its connection.
 struct task {
-  http::request request;
-  std::shared_ptr<const http::route> route;
+  request request;
+  std::shared_ptr<const route> route;
   response_events* events = nullptr;  ///< null once the user has left or the last event was delivered
   std::string head;                   ///< request line and headers
   time_point started;
@@ -74,7 +74,7 @@ class connection_owner {
 class client_connection final : public std::enable_shared_from_this<client_connection>, private parser_sink {
  public:
   client_connection(boost::asio::any_io_executor executor, time_source& time, std::weak_ptr<connection_owner> owner,
-                    std::shared_ptr<const http::route> route);
+                    std::shared_ptr<const route> route);
 
   /// Connects, then runs `t`. To be called once, before anything else.
   void open(std::shared_ptr<task> t);
@@ -86,7 +86,7 @@ class client_connection final : public std::enable_shared_from_this<client_conne
   void abandon(const task* t);
   bool is_open() const noexcept { return !closed_; }
   /// Returns true until it can be sent on.
-  bool is_connecting() const noexcept { return stage_ <= http::stage::tls; }
+  bool is_connecting() const noexcept { return stage_ <= stage::tls; }
   const std::string& key() const noexcept { return route_->key; }
   /// Sets the time at which the connection leaves the pool.
   void keep_until(time_point when);
@@ -118,7 +118,7 @@ class client_connection final : public std::enable_shared_from_this<client_conne
   void note_keep_alive(std::string_view value);
   void complete();
   std::string subject() const;
-  void fail(http::stage at, errc code, std::string what);
+  void fail(stage at, errc code, std::string what);
   time_point deadline() const;
   void arm(time_point when);
   void on_timer();
@@ -131,7 +131,7 @@ class client_connection final : public std::enable_shared_from_this<client_conne
   boost::asio::any_io_executor executor_;
   time_source& time_;
   std::weak_ptr<connection_owner> owner_;
-  std::shared_ptr<const http::route> route_;
+  std::shared_ptr<const route> route_;
   stream_socket socket_;
   tls_context context_;
   std::unique_ptr<tls_stream> tls_;
@@ -142,7 +142,7 @@ class client_connection final : public std::enable_shared_from_this<client_conne
   std::optional<response_parser> parser_;
   std::unique_ptr<gunzip> packed_;  // decompressor of a gzip body
   std::string tunnel_;              // request to the proxy, then its answer
-  http::stage stage_ = http::stage::resolve;
+  stage stage_ = stage::resolve;
   milliseconds kept_by_peer_{std::chrono::hours(24)};  // time for which the peer keeps an idle connection
   time_point stage_began_, keep_until_ = never, attempt_until_ = never;
   connection_owner::endpoints endpoints_;
@@ -159,4 +159,4 @@ class client_connection final : public std::enable_shared_from_this<client_conne
   bool held_back_ = false;  // waits for permission of the gate to read on
 };
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

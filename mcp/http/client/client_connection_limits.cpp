@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 namespace {
 
 std::string seconds(milliseconds limit) {
@@ -22,14 +22,14 @@ time_point client_connection::deadline() const {
   const auto& l = task_->request.limits;
   const auto total = task_->started + l.total;
   switch (stage_) {
-    case http::stage::resolve:
-    case http::stage::connect:
-    case http::stage::tls:
+    case stage::resolve:
+    case stage::connect:
+    case stage::tls:
       return std::min({total, task_->connecting_since + l.connect, attempt_until_});
-    case http::stage::send:
-    case http::stage::first_byte:
+    case stage::send:
+    case stage::first_byte:
       return std::min(total, stage_began_ + l.first_byte);
-    case http::stage::body:
+    case stage::body:
       return held_back_ ? total : std::min(total, stage_began_ + l.idle);
   }
   return total;
@@ -59,9 +59,9 @@ void client_connection::on_time_limit() {
     return fail(stage_, errc::timed_out,
                 "was not done within " + seconds(l.total) + " (the limit on the whole answer)");
   switch (stage_) {
-    case http::stage::resolve:
-    case http::stage::connect:
-    case http::stage::tls:
+    case stage::resolve:
+    case stage::connect:
+    case stage::tls:
       if (now < task_->connecting_since + l.connect) {
         // Only this address timed out: end the pending connect and try the next one.
         attempt_until_ = never;
@@ -70,20 +70,20 @@ void client_connection::on_time_limit() {
         socket_.close(ignored);
         return;
       }
-      if (stage_ == http::stage::resolve)
+      if (stage_ == stage::resolve)
         return fail(stage_, errc::timed_out,
                     "was not found within " + seconds(l.connect) +
                         " (the limit on connecting): its name's look-up hangs; check the name servers of this machine");
       return fail(stage_, errc::timed_out,
                   "could not be reached within " + seconds(l.connect) + " (the limit on connecting)");
-    case http::stage::send:
-    case http::stage::first_byte:
+    case stage::send:
+    case stage::first_byte:
       return fail(stage_, errc::timed_out,
                   "did not begin to answer within " + seconds(l.first_byte) + " (the limit for the first byte)");
-    case http::stage::body:
+    case stage::body:
       return fail(stage_, errc::timed_out,
                   "fell silent for " + seconds(l.idle) + " in the middle of its answer (the idle limit)");
   }
 }
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

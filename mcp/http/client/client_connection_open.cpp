@@ -17,7 +17,7 @@
 #include <cstring>
 #include <utility>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 namespace asio = boost::asio;
 
@@ -43,23 +43,23 @@ void client_connection::open(std::shared_ptr<task> t) {
   task_ = std::move(t);
   task_->line = weak_from_this();
   task_->connecting_since = time_.now();
-  stage_ = http::stage::resolve;
+  stage_ = stage::resolve;
   arm(deadline());
   const auto owner = owner_.lock();
-  if (!owner) return fail(http::stage::resolve, errc::cancelled, "was not asked: the client is shutting down");
+  if (!owner) return fail(stage::resolve, errc::cancelled, "was not asked: the client is shutting down");
   if (!route_->to.socket.empty()) {
     endpoints_.emplace_back(asio::local::stream_protocol::endpoint(route_->to.socket));
-    stage_ = http::stage::connect;
+    stage_ = stage::connect;
     return connect_next();
   }
   const auto& host = route_->via ? route_->via->host : route_->to.host;
   const auto port = route_->via ? route_->via->port : route_->to.port;
   owner->resolve(this, host, port, [self = shared_from_this()](result<connection_owner::endpoints> found) {
     if (self->closed_) return;
-    if (!found) return self->fail(http::stage::resolve, errc::unavailable, "is not known: " + found.error().message);
+    if (!found) return self->fail(stage::resolve, errc::unavailable, "is not known: " + found.error().message);
     self->endpoints_ = *std::move(found);
     if (!self->keep_allowed()) return;
-    self->stage_ = http::stage::connect;
+    self->stage_ = stage::connect;
     self->connect_next();
   });
 }
@@ -77,13 +77,13 @@ bool client_connection::keep_allowed() {
     return !allowed;
   });
   if (!endpoints_.empty() || why.empty()) return true;
-  fail(http::stage::resolve, errc::protocol, "was not asked: " + why);
+  fail(stage::resolve, errc::protocol, "was not asked: " + why);
   return false;
 }
 
 void client_connection::connect_next() {
   if (next_endpoint_ == endpoints_.size())
-    return fail(http::stage::connect, errc::unavailable, "could not be reached: " + last_connect_error_);
+    return fail(stage::connect, errc::unavailable, "could not be reached: " + last_connect_error_);
   const auto left = endpoints_.size() - next_endpoint_;
   const auto& to = endpoints_[next_endpoint_++];
   const auto now = time_.now();
@@ -139,13 +139,14 @@ void client_connection::open_tunnel() {
   tunnel_ = "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n";
   if (!route_->via->authorization.empty()) tunnel_ += "Proxy-Authorization: " + route_->via->authorization + "\r\n";
   tunnel_ += "\r\n";
-  asio::async_write(
-      socket_, asio::buffer(tunnel_), [self = shared_from_this()](const boost::system::error_code& ec, std::size_t) {
-        if (self->closed_) return;
-        if (ec) return self->fail(http::stage::connect, errc::unavailable, "could not be reached: " + ec.message());
-        self->tunnel_.clear();
-        self->read_tunnel();
-      });
+  asio::async_write(socket_, asio::buffer(tunnel_),
+                    [self = shared_from_this()](const boost::system::error_code& ec, std::size_t) {
+                      if (self->closed_) return;
+                      if (ec)
+                        return self->fail(stage::connect, errc::unavailable, "could not be reached: " + ec.message());
+                      self->tunnel_.clear();
+                      self->read_tunnel();
+                    });
 }
 
 void client_connection::read_tunnel() {
@@ -159,43 +160,41 @@ void client_connection::read_tunnel() {
         auto& answer = self->tunnel_;
         answer.resize(had + n);
         if (ec)
-          return self->fail(http::stage::connect, errc::unavailable,
+          return self->fail(stage::connect, errc::unavailable,
                             "could not be reached: the proxy closed the connection without an answer");
         if (answer.find("\r\n\r\n") != std::string::npos) return self->on_tunnel_answer();
         if (answer.size() < longest_tunnel_answer) return self->read_tunnel();
-        self->fail(http::stage::connect, errc::protocol, "could not be reached: the proxy's answer is not HTTP");
+        self->fail(stage::connect, errc::protocol, "could not be reached: the proxy's answer is not HTTP");
       });
 }
 
 void client_connection::on_tunnel_answer() {
   const auto answer = std::exchange(tunnel_, {});
   const int status = status_of(answer);
-  if (status == 0)
-    return fail(http::stage::connect, errc::protocol, "could not be reached: the proxy's answer is not HTTP");
+  if (status == 0) return fail(stage::connect, errc::protocol, "could not be reached: the proxy's answer is not HTTP");
   const auto refused = "could not be reached: the proxy answered with status " + std::to_string(status);
   if (status == 407)
-    return fail(http::stage::connect, errc::config, refused + ": check the user name and the password in HTTPS_PROXY");
+    return fail(stage::connect, errc::config, refused + ": check the user name and the password in HTTPS_PROXY");
   // A refusal of the proxy is final, a failure may be temporary.
   if (status / 100 == 4 && status != 408 && status != 429)
-    return fail(http::stage::connect, errc::config, refused + ": it does not allow this address");
-  if (status / 100 != 2) return fail(http::stage::connect, errc::unavailable, refused);
+    return fail(stage::connect, errc::config, refused + ": it does not allow this address");
+  if (status / 100 != 2) return fail(stage::connect, errc::unavailable, refused);
   // The client speaks first in TLS, so bytes behind the proxy's answer are a fault.
   if (!answer.ends_with("\r\n\r\n") || answer.find("\r\n\r\n") + 4 != answer.size())
-    return fail(http::stage::connect, errc::protocol, "could not be reached: the proxy sent more than its answer");
+    return fail(stage::connect, errc::protocol, "could not be reached: the proxy sent more than its answer");
   start_tls();
 }
 
 void client_connection::start_tls() {
-  stage_ = http::stage::tls;
+  stage_ = stage::tls;
   const auto owner = owner_.lock();
-  if (!owner) return fail(http::stage::tls, errc::cancelled, "was not asked: the client is shutting down");
+  if (!owner) return fail(stage::tls, errc::cancelled, "was not asked: the client is shutting down");
   owner->with_tls(route_->trust, [self = shared_from_this()](result<tls_context> context) {
     if (self->closed_) return;
-    if (!context)
-      return self->fail(http::stage::tls, context.error().code, "cannot be asked: " + context.error().message);
+    if (!context) return self->fail(stage::tls, context.error().code, "cannot be asked: " + context.error().message);
     self->context_ = *context;
     auto stream = make_tls_stream(self->socket_, self->context_, self->route_->to.host);
-    if (!stream) return self->fail(http::stage::tls, stream.error().code, "cannot be asked: " + stream.error().message);
+    if (!stream) return self->fail(stage::tls, stream.error().code, "cannot be asked: " + stream.error().message);
     self->tls_ = *std::move(stream);
     self->tls_->async_handshake(asio::ssl::stream_base::client, [self](const boost::system::error_code& ec) {
       if (self->closed_) return;
@@ -209,8 +208,8 @@ void client_connection::handshake_failed(const boost::system::error_code& ec) {
   const auto why = client_certificate_failure(ec);
   const bool refused = !why.empty() || SSL_get_verify_result(tls_->native_handle()) != X509_V_OK;
   if (const auto owner = owner_.lock(); owner && refused) owner->tls_failed(route_->trust);
-  if (!why.empty()) return fail(http::stage::tls, errc::peer, "was not asked: " + why);
-  fail(http::stage::tls, errc::unavailable, "was refused: " + tls_failure(*tls_, ec));
+  if (!why.empty()) return fail(stage::tls, errc::peer, "was not asked: " + why);
+  fail(stage::tls, errc::unavailable, "was refused: " + tls_failure(*tls_, ec));
 }
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

@@ -4,17 +4,17 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
-segments gathered(const segments& body) {
+json::segments gathered(const json::segments& body) {
   constexpr std::size_t small = 4096, block = std::size_t{64} << 10;
-  segments out;
+  json::segments out;
   byte_buffer copied;
   std::size_t left = body.size();
   const auto flush = [&] {
-    if (copied.size() > 0) out.append(raw_json::whole(copied.take()));
+    if (copied.size() > 0) out.append(json::raw_json::whole(copied.take()));
   };
-  for (const raw_json& piece : body.pieces()) {
+  for (const json::raw_json& piece : body.pieces()) {
     const auto text = piece.text();
     if (text.size() >= small || copied.size() + text.size() > block) flush();
     if (text.size() >= small) {
@@ -29,4 +29,4 @@ segments gathered(const segments& body) {
   return out;
 }
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

@@ -3,9 +3,9 @@
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 /// Returns the same text: copies pieces below 4 KiB into blocks of at most 64 KiB, shares larger ones.
-segments gathered(const segments& body);
+json::segments gathered(const json::segments& body);
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

@@ -6,7 +6,7 @@
 #include <array>
 #include <new>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 namespace {
 
 constexpr int gzip_only = 16 + MAX_WBITS;
@@ -57,4 +57,4 @@ bool gunzip::complete() const noexcept {
   return state_->at_member_end;
 }
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

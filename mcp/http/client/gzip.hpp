@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 class gunzip {
  public:
@@ -28,4 +28,4 @@ class gunzip {
   std::unique_ptr<state> state_;
 };
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

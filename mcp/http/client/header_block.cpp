@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 namespace {
 
 /// Marks for each character: 1, none of a header's value; 2, none of its name.
@@ -44,4 +44,4 @@ header_block::header_block(std::vector<header> headers) : headers_(std::move(hea
   append_headers(text_, headers_);
 }
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 /// Returns true if a request may have this header. Line ends would add another one, and headers that frame the message
 /// could hide another request.
@@ -30,4 +30,4 @@ class header_block {
   std::size_t bad_;  // index of the first that is not sendable, or the number of all
 };
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

@@ -16,7 +16,7 @@
 #include <charconv>
 #include <map>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 namespace asio = boost::asio;
 using namespace std::string_view_literals;
@@ -60,7 +60,7 @@ class exchange_handle final : public exchange, public recycled<exchange_handle> 
 
 class client::impl final : public connection_owner, public std::enable_shared_from_this<impl> {
  public:
-  impl(asio::any_io_executor executor, time_source& time, lane& compute, options o)
+  impl(asio::any_io_executor executor, time_source& time, async::lane& compute, options o)
       : executor_(std::move(executor)),
         time_(time),
         compute_(compute),
@@ -80,7 +80,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
       refuse(t, way.error());
     } else if (bad != nullptr) {
       refuse(t, {errc::invalid_argument,
-                 "The header \"" + printable(cut_utf8(bad->name, 64)) + "\" for " + (*way)->to.label +
+                 "The header \"" + redact::printable(cut_utf8(bad->name, 64)) + "\" for " + (*way)->to.label +
                      " cannot be sent: its name or value holds a line break or a character that headers do not have, "
                      "or it belongs to the connection itself."});
     } else {
@@ -305,7 +305,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
 
   asio::any_io_executor executor_;
   time_source& time_;
-  lane& compute_;
+  async::lane& compute_;
   options options_;
   std::shared_ptr<name_lookups> names_;
   std::shared_ptr<read_gate> gate_ = std::make_shared<read_gate>(time_);
@@ -318,7 +318,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   std::vector<std::weak_ptr<client_connection>> unwatched_;  // came back in this turn
 };
 
-client::client(asio::any_io_executor executor, time_source& time, lane& compute, options o)
+client::client(asio::any_io_executor executor, time_source& time, async::lane& compute, options o)
     : impl_(std::make_shared<impl>(std::move(executor), time, compute, std::move(o))) {}
 
 client::~client() {
@@ -333,4 +333,4 @@ const client::counters& client::counts() const noexcept {
   return impl_->counts();
 }
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 /// Limits of one exchange (docs/guarantees.md, G30). Any byte resets `idle`; nothing resets `total`.
 struct limits {
@@ -58,9 +58,9 @@ struct request {
   /// Transfer-Encoding, Connection, …) are refused; only the client sets them.
   std::vector<header> headers;
   std::shared_ptr<const header_block> common = nullptr;  ///< further headers, under the same rules; null: none
-  segments body;
-  http::limits limits;
-  http::trust trust;
+  json::segments body;
+  limits limits;
+  trust trust;
   std::shared_ptr<const address_rule> addresses = nullptr;  ///< null: any address
   bool accept_gzip = false;  ///< ask for a gzip body; one that comes unasked is decompressed as well
   /// Refuse a packed body: unpacking one is work that the peer can make a thousand times larger than its bytes.
@@ -75,7 +75,7 @@ struct request {
 enum class stage : std::uint8_t { resolve, connect, tls, send, first_byte, body };
 
 struct failure {
-  http::stage stage = stage::connect;
+  stage stage = stage::connect;
   error why;  ///< names the host, what happened and the limit that was hit
 };
 
@@ -117,7 +117,7 @@ class client {
   };
   /// `compute` is a lane for long work, such as inflating, and must outlive the client. Names are looked up on threads
   /// of its own.
-  client(boost::asio::any_io_executor executor, time_source& time, lane& compute, options o);
+  client(boost::asio::any_io_executor executor, time_source& time, async::lane& compute, options o);
   ~client();
   client(const client&) = delete;
   client& operator=(const client&) = delete;
@@ -133,4 +133,4 @@ class client {
   std::shared_ptr<impl> impl_;
 };
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 namespace asio = boost::asio;
 
@@ -121,4 +121,4 @@ const addresses* name_lookups::known(const std::string& host) const {
   return &k->second.found;
 }
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

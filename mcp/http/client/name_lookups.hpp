@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 using addresses = std::vector<boost::asio::ip::address>;
 
@@ -61,7 +61,7 @@ class name_lookups final : public std::enable_shared_from_this<name_lookups> {
   look_up how_;
   std::map<std::string, look_up_state> pending_;
   std::map<std::string, known_host> known_;
-  keyed_lanes lanes_;
+  async::keyed_lanes lanes_;
 };
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

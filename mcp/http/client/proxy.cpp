@@ -10,7 +10,7 @@
 #include <charconv>
 #include <cstdlib>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 namespace ip = boost::asio::ip;
 
@@ -38,7 +38,7 @@ bool read_number(std::string_view text, Number& out) {
 // Returns the value of Proxy-Authorization (RFC 7617).
 std::string basic(std::string_view user_and_password) {
   const auto out = base64(user_and_password);
-  redactor::add(secret(out));
+  redact::redactor::add(redact::secret(out));
   return "Basic " + out;
 }
 
@@ -60,7 +60,7 @@ result<proxy> parse_proxy(std::string_view name, std::string_view text) {
     const auto colon = std::min(given.find(':'), given.size());
     const auto user = percent_decoded(given.substr(0, colon));
     const auto password = percent_decoded(given.substr(std::min(colon + 1, given.size())));
-    redactor::add(secret(password));
+    redact::redactor::add(redact::secret(password));
     p.authorization = basic(user + ":" + password);
     text.remove_prefix(at + 1);
   }
@@ -189,4 +189,4 @@ result<const proxy*> proxy_rules::find(const url_parts& to) const {
   return &**chosen;
 }
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 struct proxy {
   std::string host;
@@ -51,4 +51,4 @@ class proxy_rules {
   std::vector<exception> exceptions_;
 };
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

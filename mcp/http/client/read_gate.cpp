@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 namespace {
 
 constexpr milliseconds look_every{20};
@@ -85,4 +85,4 @@ void read_gate::arm() {
   timer_->arm(time_.now() + look_every, [this] { look(); });
 }
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 /// Limits the exchanges that read. Above three quarters of the bound (byte_account) only `most_short` go on, so that
 /// they finish and release their bytes; TCP makes the other peers wait. Above the bound it is one, and none while bytes
@@ -67,4 +67,4 @@ class read_gate : public std::enable_shared_from_this<read_gate> {
   bool armed_ = false, draining_ = false;
 };
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

@@ -5,7 +5,7 @@
 
 #include <boost/beast/http/error.hpp>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 namespace beast_http = boost::beast::http;
 
@@ -74,4 +74,4 @@ int response_parser::status() const noexcept {
   return impl_->status();
 }
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 /// Receiver of parsed parts; all calls come from inside put().
 class parser_sink {
@@ -46,4 +46,4 @@ class response_parser {
   std::string why_;
 };
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

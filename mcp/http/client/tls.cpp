@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <exception>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 namespace ssl = boost::asio::ssl;
 
@@ -112,4 +112,4 @@ std::string tls_failure(tls_stream& stream, const boost::system::error_code& ec)
   return "the TLS handshake failed: " + ec.message();
 }
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

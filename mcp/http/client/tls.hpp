@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::http {
+namespace mcpbx::http::clients {
 
 using tls_context = std::shared_ptr<boost::asio::ssl::context>;
 using tls_stream = boost::asio::ssl::stream<stream_socket&>;
@@ -34,4 +34,4 @@ std::string client_certificate_failure(const boost::system::error_code& ec);
 /// Returns the reason of a failed handshake as a clause: "its certificate is not trusted: self-signed certificate".
 std::string tls_failure(tls_stream& stream, const boost::system::error_code& ec);
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::clients

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <ctime>
 
-namespace mcpbx::http {
+namespace mcpbx::http::servers {
 namespace {
 
 /// The value of the header Date, made once in a second.
@@ -79,4 +79,4 @@ void answer_bytes::account(std::size_t bytes) {
   accounted_ = bytes;
 }
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::servers

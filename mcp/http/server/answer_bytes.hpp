@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::http {
+namespace mcpbx::http::servers {
 
 class answer_bytes {
  public:
@@ -53,4 +53,4 @@ class answer_bytes {
   std::size_t accounted_ = 0;
 };
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::servers

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-namespace mcpbx::http {
+namespace mcpbx::http::servers {
 
 void request_buffer::drop_line_ends() noexcept {
   while (begin_ < end_ && (bytes_[begin_] == '\r' || bytes_[begin_] == '\n')) ++begin_;
@@ -26,4 +26,4 @@ void request_buffer::add(std::size_t n) noexcept {
   filled_ = end_ == bytes_.size();
 }
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::servers

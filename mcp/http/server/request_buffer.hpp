@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::http {
+namespace mcpbx::http::servers {
 
 class request_buffer {
  public:
@@ -35,4 +35,4 @@ class request_buffer {
   bool filled_ = false;  // the last read filled the buffer, so the next one gets more space
 };
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::servers

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::http {
+namespace mcpbx::http::servers {
 
 namespace beast_http = boost::beast::http;
 
@@ -111,4 +111,4 @@ bool request_parser::keep_alive() const {
   return impl_->keep_alive();
 }
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::servers

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::http {
+namespace mcpbx::http::servers {
 
 /// A request without its body.
 struct request_head {
@@ -66,4 +66,4 @@ class request_parser {
   std::string why_;
 };
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::servers

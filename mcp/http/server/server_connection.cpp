@@ -18,7 +18,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace mcpbx::http {
+namespace mcpbx::http::servers {
 namespace {
 
 namespace asio = boost::asio;
@@ -460,4 +460,4 @@ void server_connection::close() {
   impl_->close();
 }
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::servers

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::http {
+namespace mcpbx::http::servers {
 
 struct server_limits {
   request_parser::limits size;
@@ -88,4 +88,4 @@ class server_connection {
   std::shared_ptr<impl> impl_;
 };
 
-}  // namespace mcpbx::http
+}  // namespace mcpbx::http::servers

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::keepers {
 namespace {
 
 constexpr std::size_t max_descriptors = 4;
@@ -99,4 +99,4 @@ void control_channel::close_descriptors() {
   for (auto& a : arrived_) close_all(a);
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::keepers

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::keepers {
 
 class control_channel {
  public:
@@ -49,4 +49,4 @@ class control_channel {
   std::deque<std::vector<int>> arrived_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::keepers

@@ -15,7 +15,7 @@
 #include <utility>
 #include <variant>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::keepers {
 namespace {
 
 namespace asio = boost::asio;
@@ -40,7 +40,7 @@ void keeper::impl::adopt(keeper_handle handle) {
   watch_answers();
 }
 
-wire::server_number keeper::impl::launch(process_spec spec, process_events& events) {
+keeper_protocol::server_number keeper::impl::launch(process::process_spec spec, process::process_events& events) {
   const auto p = std::make_shared<process_entry>();
   p->number = ++last_number_;
   p->events = &events;
@@ -53,8 +53,9 @@ wire::server_number keeper::impl::launch(process_spec spec, process_events& even
     post_failure(p->number, {errc::unavailable, "mcpbx is stopping"});
     return p->number;
   }
-  std::string frame = encode(wire::request(wire::spawn{p->number, std::move(spec)}));
-  if (frame.size() > wire::max_frame_bytes) {
+  std::string frame =
+      keeper_protocol::encode(keeper_protocol::request(keeper_protocol::spawn{p->number, std::move(spec)}));
+  if (frame.size() > keeper_protocol::max_frame_bytes) {
     post_failure(p->number, {errc::limit, "its arguments and environment have " + std::to_string(frame.size()) +
                                               " bytes together; at most 4 MiB can be passed"});
   } else {
@@ -63,12 +64,13 @@ wire::server_number keeper::impl::launch(process_spec spec, process_events& even
   return p->number;
 }
 
-void keeper::impl::signal(wire::server_number number, int value) {
+void keeper::impl::signal(keeper_protocol::server_number number, int value) {
   const auto p = find(number);
-  if (p && !p->exit) submit(encode(wire::request(wire::send_signal{number, value})));
+  if (p && !p->exit)
+    submit(keeper_protocol::encode(keeper_protocol::request(keeper_protocol::send_signal{number, value})));
 }
 
-void keeper::impl::drop(wire::server_number number) {
+void keeper::impl::drop(keeper_protocol::server_number number) {
   const auto p = find(number);
   if (!p) return;
   signal(number, SIGKILL);
@@ -87,10 +89,10 @@ process_owner keeper::impl::owner_of(pid_t pid) const {
   const pid_t self = ::getpid();
   std::vector<pid_t> roots{self, pid_};
   roots.insert(roots.end(), strays_.begin(), strays_.end());
-  const auto up = ancestry_of(pid, roots);
+  const auto up = process::ancestry_of(pid, roots);
   // A system that reports this very process as every peer has not identified the peer.
-  if (pid == self || up.leads_to == ancestry::end::unknown) return {};
-  if (up.leads_to == ancestry::end::elsewhere) return {stranger, {}, false};
+  if (pid == self || up.leads_to == process::ancestry::end::unknown) return {};
+  if (up.leads_to == process::ancestry::end::elsewhere) return {stranger, {}, false};
   for (const pid_t one : up.chain)
     for (const auto& [number, p] : processes_)
       if (p->pid == one) return {ours, p->name, p->may_call};
@@ -137,28 +139,28 @@ void keeper::impl::take_notices() {
 bool keeper::impl::receive_notices() {
   const bool connected = channel_->receive();
   while (const auto frame = channel_->next_frame()) {
-    if (const auto notice = wire::decode_notice(*frame)) handle(*notice);
+    if (const auto notice = keeper_protocol::decode_notice(*frame)) handle(*notice);
     if (phase_ != phase::running) return false;  // an event shut this object down, and the channel is gone
   }
   if (!connected) lost("died");
   return connected;
 }
 
-void keeper::impl::handle(const wire::notice& notice) {
-  if (const auto* s = std::get_if<wire::spawned>(&notice)) return on_spawned(*s);
-  if (const auto* f = std::get_if<wire::spawn_failed>(&notice)) return fail_start(f->server, f->why);
-  const auto& e = std::get<wire::exited>(notice);
+void keeper::impl::handle(const keeper_protocol::notice& notice) {
+  if (const auto* s = std::get_if<keeper_protocol::spawned>(&notice)) return on_spawned(*s);
+  if (const auto* f = std::get_if<keeper_protocol::spawn_failed>(&notice)) return fail_start(f->server, f->why);
+  const auto& e = std::get<keeper_protocol::exited>(notice);
   if (const auto p = find(e.server)) end(p, e.how);
 }
 
 // The life of one process.
 
-entry_ptr keeper::impl::find(wire::server_number number) const {
+entry_ptr keeper::impl::find(keeper_protocol::server_number number) const {
   const auto found = processes_.find(number);
   return found == processes_.end() ? nullptr : found->second;
 }
 
-void keeper::impl::on_spawned(const wire::spawned& s) {
+void keeper::impl::on_spawned(const keeper_protocol::spawned& s) {
   const auto pipes = channel_->take_descriptors();
   const auto p = find(s.server);
   if (!p || pipes.size() != 3) {
@@ -170,21 +172,21 @@ void keeper::impl::on_spawned(const wire::spawned& s) {
                                  "stopped: raise the limit on open files (ulimit -n)"});
   }
   p->pid = s.pid;
-  auto core = std::make_shared<stream_core>(executor_, pipes[1], pipes[0], framing_);
+  auto core = std::make_shared<transports::stream_core>(executor_, pipes[1], pipes[0], framing_);
   p->output = core;
   p->errors = std::make_shared<stderr_reader>(executor_, pipes[2], [weak = std::weak_ptr(p)](std::string_view bytes) {
     const auto alive = weak.lock();
     if (alive && alive->events) alive->events->on_stderr(bytes);
   });
   p->errors->start();
-  p->events->on_spawned(s.pid, std::make_unique<stream_handle>(std::move(core)));
+  p->events->on_spawned(s.pid, std::make_unique<transports::stream_handle>(std::move(core)));
 }
 
-void keeper::impl::post_failure(wire::server_number number, error why) {
+void keeper::impl::post_failure(keeper_protocol::server_number number, error why) {
   asio::post(executor_, [self = shared_from_this(), number, why = std::move(why)] { self->fail_start(number, why); });
 }
 
-void keeper::impl::fail_start(wire::server_number number, const error& why) {
+void keeper::impl::fail_start(keeper_protocol::server_number number, const error& why) {
   const auto p = find(number);
   if (!p) return;
   auto* events = p->events;
@@ -194,7 +196,7 @@ void keeper::impl::fail_start(wire::server_number number, const error& why) {
 
 // Reports an exit after the last output, so that an answer given before it is not lost (G1). Descendants may hold the
 // pipes open and go on writing; their output is not waited for.
-void keeper::impl::end(const entry_ptr& p, process_exit how) {
+void keeper::impl::end(const entry_ptr& p, process::process_exit how) {
   if (p->exit) return;
   p->exit = how;
   p->patience = time_.make_timer();
@@ -228,7 +230,7 @@ void keeper::impl::end(const entry_ptr& p, process_exit how) {
 void keeper::impl::look_whether_drained(const entry_ptr& p) {
   if (!p->events || !p->output_drained || !p->errors_drained) return;
   auto* events = p->events;
-  const process_exit how = *p->exit;
+  const process::process_exit how = *p->exit;
   forget(p);
   events->on_exited(how);
   if (phase_ == phase::replacing) replace_when_told();
@@ -246,7 +248,7 @@ void keeper::impl::forget(const entry_ptr& p) {
 
 namespace {
 
-class kept_process final : public server_process {
+class kept_process final : public process::server_process {
  public:
   kept_process(std::function<void(int)> signal, std::function<void()> drop)
       : signal_(std::move(signal)), drop_(std::move(drop)) {}
@@ -262,8 +264,8 @@ class kept_process final : public server_process {
 
 }  // namespace
 
-keeper::keeper(asio::any_io_executor executor, time_source& time, keeper_handle handle, line_framer::options framing,
-               std::function<void()> on_lost)
+keeper::keeper(asio::any_io_executor executor, time_source& time, keeper_handle handle,
+               rpc::line_framer::options framing, std::function<void()> on_lost)
     : impl_(std::make_shared<impl>(executor, time, framing, std::move(on_lost))) {
   impl_->adopt(handle);
 }
@@ -272,7 +274,7 @@ keeper::~keeper() {
   impl_->shut_down();
 }
 
-std::unique_ptr<server_process> keeper::launch(process_spec spec, process_events& events) {
+std::unique_ptr<process::server_process> keeper::launch(process::process_spec spec, process::process_events& events) {
   const auto number = impl_->launch(std::move(spec), events);
   return std::make_unique<kept_process>([core = impl_, number](int value) { core->signal(number, value); },
                                         [core = impl_, number] { core->drop(number); });
@@ -294,4 +296,4 @@ void keeper::shut_down() {
   impl_->shut_down();
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::keepers

@@ -22,11 +22,11 @@
 #include <optional>
 #include <string>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::keepers {
 
 /// Settings by which a keeper starts servers, and its time limits.
 struct keeper_options {
-  program_finder find = find_program;
+  program_finder find = process::find_program;
   /// Limit for finding one server's program; beyond it the start has failed. Other starts do not wait for it.
   std::chrono::milliseconds lookup_limit{10'000};
   /// Limit for the keeper's answer about a start. Beyond it the keeper counts as hanging and is replaced, with all its
@@ -61,15 +61,15 @@ struct process_owner {
 };
 
 /// The daemon's end of the keeper: launches processes through it and replaces it when it dies.
-class keeper final : public process_launcher {
+class keeper final : public process::process_launcher {
  public:
   /// Calls `on_lost` after a keeper died or hung: all its processes have been ended (each got on_exited), a new keeper
   /// runs, and servers can be restarted. `time` must outlive the keeper and everything that it launched.
-  keeper(boost::asio::any_io_executor executor, time_source& time, keeper_handle handle, line_framer::options framing,
-         std::function<void()> on_lost);
+  keeper(boost::asio::any_io_executor executor, time_source& time, keeper_handle handle,
+         rpc::line_framer::options framing, std::function<void()> on_lost);
   ~keeper() override;
 
-  std::unique_ptr<server_process> launch(process_spec spec, process_events& events) override;
+  std::unique_ptr<process::server_process> launch(process::process_spec spec, process::process_events& events) override;
   /// Returns the keeper's process id; its descendants are our tool servers.
   pid_t pid() const noexcept;
   /// Returns the owner of a process, found by its ancestors: unlike the mark, they cannot be forged.
@@ -84,4 +84,4 @@ class keeper final : public process_launcher {
   std::shared_ptr<impl> impl_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::keepers

@@ -31,7 +31,7 @@
 #include <variant>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::keepers {
 namespace {
 
 namespace wire = keeper_protocol;
@@ -49,7 +49,7 @@ void pause_ms(long ms) {
   ::nanosleep(&t, nullptr);
 }
 
-process_exit to_exit(int status) {
+process::process_exit to_exit(int status) {
   if (WIFSIGNALED(status)) return {true, WTERMSIG(status)};
   return {false, WEXITSTATUS(status)};
 }
@@ -85,10 +85,11 @@ class keeper_loop {
     int clean_looks = 0;
     for (int round = 0; clean_looks < 2; ++round) {
       reap();
-      const auto below = doomed_below(::getpid(), ::getpid(), fate::end, [&](pid_t pid, const server_mark& mark) {
-        return mark.keep && !leaders_.contains(pid) ? fate::stay : fate::end;
-      });
-      if (kill_living(below) == 0 && leaders_.empty()) {
+      const auto below = process::doomed_below(
+          ::getpid(), ::getpid(), process::fate::end, [&](pid_t pid, const process::server_mark& mark) {
+            return mark.keep && !leaders_.contains(pid) ? process::fate::stay : process::fate::end;
+          });
+      if (process::kill_living(below) == 0 && leaders_.empty()) {
         ++clean_looks;
       } else {
         clean_looks = 0;
@@ -106,7 +107,7 @@ class keeper_loop {
   };
   // A server whose program is being looked up.
   struct start {
-    process_spec spec;
+    process::process_spec spec;
     lookup_process lookup;
     clock::time_point limit;
   };
@@ -123,21 +124,22 @@ class keeper_loop {
   }
 
   void handle(std::string_view frame) {
-    auto request = wire::decode_request(frame);
+    auto request = keeper_protocol::decode_request(frame);
     if (!request) return;
-    if (auto* s = std::get_if<wire::spawn>(&*request)) return look_up(std::move(*s));
-    const auto& s = std::get<wire::send_signal>(*request);
+    if (auto* s = std::get_if<keeper_protocol::spawn>(&*request)) return look_up(std::move(*s));
+    const auto& s = std::get<keeper_protocol::send_signal>(*request);
     if (starting_.erase(s.server) != 0)
       return refuse(s.server, {errc::cancelled, "it was ended while its program was looked for"});
     const auto found = servers_.find(s.server);
     if (found != servers_.end()) ::kill(-found->second.pid, s.number);
   }
 
-  void refuse(wire::server_number number, error why) {
-    control_.send(encode(wire::notice(wire::spawn_failed{number, std::move(why)})));
+  void refuse(keeper_protocol::server_number number, error why) {
+    control_.send(
+        keeper_protocol::encode(keeper_protocol::notice(keeper_protocol::spawn_failed{number, std::move(why)})));
   }
 
-  void look_up(wire::spawn request) {
+  void look_up(keeper_protocol::spawn request) {
     std::erase_if(stuck_, [](pid_t pid) { return ::kill(pid, 0) != 0; });
     if (stuck_.size() >= max_stuck)
       return refuse(request.server, {errc::limit, std::to_string(stuck_.size()) +
@@ -172,13 +174,13 @@ class keeper_loop {
     }
   }
 
-  void launch(wire::server_number number, const process_spec& spec, const std::string& program) {
-    const server_mark mark{::getpid(), static_cast<std::uint32_t>(number & 0x3fffffff), spec.keep_orphans};
-    const auto started = spawn_process(spec, program, to_limit(mark));
+  void launch(keeper_protocol::server_number number, const process::process_spec& spec, const std::string& program) {
+    const process::server_mark mark{::getpid(), static_cast<std::uint32_t>(number & 0x3fffffff), spec.keep_orphans};
+    const auto started = process::spawn_process(spec, program, process::to_limit(mark));
     if (!started) return refuse(number, started.error());
     servers_[number] = {started->pid, mark.keep, mark.server};
     leaders_[started->pid] = number;
-    control_.send(encode(wire::notice(wire::spawned{number, started->pid})),
+    control_.send(keeper_protocol::encode(keeper_protocol::notice(keeper_protocol::spawned{number, started->pid})),
                   {started->input, started->output, started->errors});
   }
 
@@ -203,18 +205,19 @@ class keeper_loop {
       if (!s.keep) ended_.insert(s.mark);
       servers_.erase(number);
       leaders_.erase(leader);
-      control_.send(encode(wire::notice(wire::exited{number, to_exit(status)})));
+      control_.send(keeper_protocol::encode(keeper_protocol::notice(keeper_protocol::exited{number, to_exit(status)})));
     }
   }
 
   // Ends the processes that ended servers have left (G21). They carry the mark, wherever they are.
   void sweep() {
     ++sweeps_;
-    const auto left = doomed_below(::getpid(), ::getpid(), fate::none, [&](pid_t, const server_mark& mark) {
-      return !mark.keep && ended_.contains(mark.server) ? fate::end : fate::none;
-    });
+    const auto left = process::doomed_below(
+        ::getpid(), ::getpid(), process::fate::none, [&](pid_t, const process::server_mark& mark) {
+          return !mark.keep && ended_.contains(mark.server) ? process::fate::end : process::fate::none;
+        });
     // Two clean looks are needed: a process that forked during the first may have been missed.
-    clean_looks_ = kill_living(left) == 0 ? clean_looks_ + 1 : 0;
+    clean_looks_ = process::kill_living(left) == 0 ? clean_looks_ + 1 : 0;
     if (clean_looks_ < 2) return;
     ended_.clear();
     sweeps_ = clean_looks_ = 0;
@@ -223,10 +226,10 @@ class keeper_loop {
   int control_fd_, deaths_fd_;
   keeper_options options_;
   control_channel control_;
-  std::map<wire::server_number, start> starting_;
+  std::map<keeper_protocol::server_number, start> starting_;
   std::vector<pid_t> stuck_;  // look-ups that took too long and may not have ended yet
-  std::unordered_map<wire::server_number, server> servers_;
-  std::unordered_map<pid_t, wire::server_number> leaders_;
+  std::unordered_map<keeper_protocol::server_number, server> servers_;
+  std::unordered_map<pid_t, keeper_protocol::server_number> leaders_;
   std::unordered_set<std::uint32_t> ended_;  // marks whose trees are being ended
   int sweeps_ = 0, clean_looks_ = 0;
 };
@@ -236,7 +239,7 @@ class keeper_loop {
   // A session of its own keeps the keeper away from signals that a terminal sends to the daemon's group.
   ::setsid();
   // The environments of all tool servers pass through this process.
-  forbid_core_files();
+  process::forbid_core_files();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::prctl(PR_SET_NAME, "mcpbx-keeper");
   for (int number : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGALRM})
@@ -301,4 +304,4 @@ result<keeper_handle> fork_keeper(keeper_options options) {
   return keeper_handle{pid, ends[0], options};
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::keepers

@@ -20,20 +20,20 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::keepers {
 
 // One process as the daemon knows it, from launch() to on_exited.
 struct process_entry {
   keeper_protocol::server_number number = 0;
-  process_events* events = nullptr;  // null once its user has dropped it
-  int generation = 0;                // generation of the keeper that has it
-  time_point asked_at{};             // time at which the keeper was asked to start it
+  process::process_events* events = nullptr;  // null once its user has dropped it
+  int generation = 0;                         // generation of the keeper that has it
+  time_point asked_at{};                      // time at which the keeper was asked to start it
   pid_t pid = -1;
   std::string name;  // name of the server
   bool may_call = false;
-  std::weak_ptr<stream_core> output;
+  std::weak_ptr<transports::stream_core> output;
   std::shared_ptr<stderr_reader> errors;
-  std::optional<process_exit> exit;
+  std::optional<process::process_exit> exit;
   bool output_drained = false, errors_drained = false;
   std::unique_ptr<timer> patience;  // limit of the wait for its last output
 };
@@ -41,7 +41,7 @@ using entry_ptr = std::shared_ptr<process_entry>;
 
 class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
  public:
-  impl(const boost::asio::any_io_executor& executor, time_source& time, line_framer::options framing,
+  impl(const boost::asio::any_io_executor& executor, time_source& time, rpc::line_framer::options framing,
        std::function<void()> on_lost)
       : executor_(executor),
         time_(time),
@@ -53,7 +53,7 @@ class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
         answer_clock_(time.make_timer()) {}
 
   void adopt(keeper_handle handle);
-  keeper_protocol::server_number launch(process_spec spec, process_events& events);
+  keeper_protocol::server_number launch(process::process_spec spec, process::process_events& events);
   void signal(keeper_protocol::server_number number, int value);
   void drop(keeper_protocol::server_number number);
   pid_t pid() const noexcept { return pid_; }
@@ -76,7 +76,7 @@ class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
   void on_spawned(const keeper_protocol::spawned& s);
   void post_failure(keeper_protocol::server_number number, error why);
   void fail_start(keeper_protocol::server_number number, const error& why);
-  void end(const entry_ptr& p, process_exit how);
+  void end(const entry_ptr& p, process::process_exit how);
   void look_whether_drained(const entry_ptr& p);
   void forget(const entry_ptr& p);
   entry_ptr find(keeper_protocol::server_number number) const;
@@ -97,7 +97,7 @@ class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
 
   boost::asio::any_io_executor executor_;
   time_source& time_;
-  line_framer::options framing_;
+  rpc::line_framer::options framing_;
   std::function<void()> on_lost_;
   pid_t pid_ = -1;
   boost::asio::posix::stream_descriptor control_;
@@ -117,4 +117,4 @@ class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
   std::vector<pid_t> strays_;         // see keeper_sweep::strays()
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::keepers

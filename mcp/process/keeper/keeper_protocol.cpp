@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp::keeper_protocol {
+namespace mcpbx::mcp::keepers::keeper_protocol {
 namespace {
 
 enum class kind : std::uint8_t { spawn = 1, send_signal, spawned, spawn_failed, exited };
@@ -198,4 +198,4 @@ std::optional<std::string_view> frame_reader::next() {
   return std::string_view(buffer_).substr(sizeof size, size);
 }
 
-}  // namespace mcpbx::mcp::keeper_protocol
+}  // namespace mcpbx::mcp::keepers::keeper_protocol

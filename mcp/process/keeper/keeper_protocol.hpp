@@ -13,7 +13,7 @@
 #include <string_view>
 #include <variant>
 
-namespace mcpbx::mcp::keeper_protocol {
+namespace mcpbx::mcp::keepers::keeper_protocol {
 
 /// Number of one spawn of one server; never used twice.
 using server_number = std::uint64_t;
@@ -21,7 +21,7 @@ using server_number = std::uint64_t;
 // Daemon to keeper.
 struct spawn {
   server_number server = 0;
-  process_spec spec;
+  process::process_spec spec;
 };
 struct send_signal {
   server_number server = 0;
@@ -40,7 +40,7 @@ struct spawn_failed {
 };
 struct exited {
   server_number server = 0;
-  process_exit how;
+  process::process_exit how;
 };
 using notice = std::variant<spawned, spawn_failed, exited>;
 
@@ -70,4 +70,4 @@ class frame_reader {
   bool broken_ = false;
 };
 
-}  // namespace mcpbx::mcp::keeper_protocol
+}  // namespace mcpbx::mcp::keepers::keeper_protocol

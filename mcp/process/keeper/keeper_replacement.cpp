@@ -11,7 +11,7 @@
 #include <ctime>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::keepers {
 namespace {
 
 using namespace std::chrono_literals;
@@ -180,4 +180,4 @@ void keeper::impl::shut_down() {
   pid_ = -1;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::keepers

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::keepers {
 
 bool reap_child(pid_t pid) {
   const pid_t got = ::waitpid(pid, nullptr, WNOHANG);
@@ -24,13 +24,15 @@ bool keeper_sweep::step() {
     ::kill(keeper_, SIGKILL);
     keeper_gone_ = reap_child(keeper_);
   }
-  const auto doomed = doomed_below(::getpid(), keeper_, fate::none, [&](pid_t pid, const server_mark& mark) {
-    return mark.keep && std::ranges::find(leaders_, pid) == leaders_.end() ? fate::stay : fate::end;
-  });
-  kill_living(doomed);
+  const auto doomed =
+      process::doomed_below(::getpid(), keeper_, process::fate::none, [&](pid_t pid, const process::server_mark& mark) {
+        return mark.keep && std::ranges::find(leaders_, pid) == leaders_.end() ? process::fate::stay
+                                                                               : process::fate::end;
+      });
+  process::kill_living(doomed);
   for (pid_t pid : doomed) reap_child(pid);
   // If marks cannot be set, servers still die with their keeper (PR_SET_PDEATHSIG) and are reaped here.
-  std::erase_if(leaders_, [](pid_t pid) { return parent_of(pid) == ::getpid() && reap_child(pid); });
+  std::erase_if(leaders_, [](pid_t pid) { return process::parent_of(pid) == ::getpid() && reap_child(pid); });
   // Two clean looks are needed: a process that forked during the first may have been missed.
   clean_looks_ = keeper_gone_ && doomed.empty() ? clean_looks_ + 1 : 0;
   return clean_looks_ >= 2;
@@ -38,12 +40,12 @@ bool keeper_sweep::step() {
 
 std::vector<pid_t> keeper_sweep::strays() const {
   std::vector<pid_t> kept;
-  for (const auto& node : processes_below(::getpid())) {
+  for (const auto& node : process::processes_below(::getpid())) {
     if (node.parent != ::getpid()) continue;
-    const auto mark = mark_of(node.pid);
+    const auto mark = process::mark_of(node.pid);
     if (mark && mark->keeper == keeper_) kept.push_back(node.pid);
   }
   return kept;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::keepers

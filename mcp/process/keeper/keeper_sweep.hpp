@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::keepers {
 
 class keeper_sweep {
  public:
@@ -30,4 +30,4 @@ class keeper_sweep {
 /// Reaps `pid` if it has ended. Returns true if it has, or if it is no child of this process.
 bool reap_child(pid_t pid);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::keepers

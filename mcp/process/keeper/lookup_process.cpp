@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::keepers {
 namespace {
 
 constexpr int answer_at = 3;
@@ -32,7 +32,7 @@ void write_all(std::string_view text) {
 }
 
 // Touches what the start of the program will need, its directory and its first bytes: if they block, they block here.
-void touch(const process_spec& spec, const std::string& program) {
+void touch(const process::process_spec& spec, const std::string& program) {
   if (::chdir(spec.directory.c_str()) != 0) return;
   const int fd = ::open(program.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return;
@@ -41,12 +41,12 @@ void touch(const process_spec& spec, const std::string& program) {
 }
 
 // Runs in the child: looks, answers, ends.
-[[noreturn]] void look(const process_spec& spec, program_finder find, int answer, pid_t parent) {
+[[noreturn]] void look(const process::process_spec& spec, program_finder find, int answer, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
   ::prctl(PR_SET_NAME, "mcpbx-lookup");
   // No server has number 0. The mark lets the sweep find and reap this process when the keeper dies.
-  mark_self(to_limit({parent, 0, false}));
+  process::mark_self(process::to_limit({parent, 0, false}));
   // This closes the control socket above all: while a copy is open, the daemon does not notice the keeper's end.
   if (answer != answer_at && ::dup2(answer, answer_at) < 0) ::_exit(1);
   ::close_range(answer_at + 1, ~0U, 0);
@@ -66,11 +66,11 @@ void touch(const process_spec& spec, const std::string& program) {
 
 }  // namespace
 
-result<lookup_process> lookup_process::begin(const process_spec& spec, program_finder find) {
+result<lookup_process> lookup_process::begin(const process::process_spec& spec, program_finder find) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     return fail(errc::io, std::string("no pipe for it: ") + std::strerror(errno));
-  unique_fd reader(ends[0]), writer(ends[1]);
+  process::unique_fd reader(ends[0]), writer(ends[1]);
   ::fcntl(reader.get(), F_SETFL, O_NONBLOCK);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
@@ -105,4 +105,4 @@ std::optional<result<std::string>> lookup_process::poll() {
   return fail(static_cast<errc>(text_.front()), std::move(text));
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::keepers

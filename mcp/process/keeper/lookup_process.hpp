@@ -10,16 +10,16 @@
 #include <optional>
 #include <string>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::keepers {
 
 /// Function that returns the file to execute for a spec; see find_program.
-using program_finder = result<std::string> (*)(const process_spec&);
+using program_finder = result<std::string> (*)(const process::process_spec&);
 
 class lookup_process {
  public:
   /// Forks the process. For the keeper only, which is single-threaded and reaps it. Fails with errc::io if there is no
   /// process or pipe for it.
-  static result<lookup_process> begin(const process_spec& spec, program_finder find);
+  static result<lookup_process> begin(const process::process_spec& spec, program_finder find);
   /// Kills the process if it still runs.
   ~lookup_process();
   lookup_process(lookup_process&& other) noexcept;
@@ -34,8 +34,8 @@ class lookup_process {
  private:
   lookup_process(pid_t pid, int answer) : pid_(pid), answer_(answer) {}
   pid_t pid_;
-  unique_fd answer_;
+  process::unique_fd answer_;
   std::string text_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::keepers

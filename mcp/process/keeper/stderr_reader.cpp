@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::keepers {
 
 namespace asio = boost::asio;
 
@@ -45,7 +45,7 @@ void stderr_reader::wait_readable() {
 void stderr_reader::read_turn() {
   if (closed_) return;
   if (ended_) return finish_draining();
-  const auto buffer = shared_read_buffer().first(read_size(read_turn_bytes));
+  const auto buffer = transports::shared_read_buffer().first(read_size(transports::read_turn_bytes));
   ssize_t n = 0;
   do n = ::read(in_.native_handle(), buffer.data(), buffer.size());
   while (n < 0 && errno == EINTR);
@@ -83,4 +83,4 @@ void stderr_reader::close() {
   drained_ = nullptr;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::keepers

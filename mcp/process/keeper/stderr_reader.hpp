@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::keepers {
 
 class stderr_reader : public std::enable_shared_from_this<stderr_reader> {
  public:
@@ -30,4 +30,4 @@ class stderr_reader : public std::enable_shared_from_this<stderr_reader> {
   bool waiting_ = false, turn_posted_ = false, ended_ = false, closed_ = false;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::keepers

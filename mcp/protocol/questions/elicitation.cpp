@@ -12,7 +12,7 @@
 #include <set>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::questions {
 namespace {
 
 constexpr std::size_t most_quoted = 80;
@@ -21,8 +21,8 @@ std::unexpected<error> wrong(std::string what) {
   return fail(errc::invalid_argument, std::move(what));
 }
 
-std::optional<double> number_of(const raw_json& value) {
-  if (value.type() != raw_json::kind::number) return std::nullopt;
+std::optional<double> number_of(const json::raw_json& value) {
+  if (value.type() != json::raw_json::kind::number) return std::nullopt;
   const auto text = value.text();
   double number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -36,7 +36,7 @@ std::string shown(double number) {
   return {digits, end};
 }
 
-std::string shown(const raw_json& value) {
+std::string shown(const json::raw_json& value) {
   if (value.empty()) return "nothing";
   const auto text = cut_utf8(value.text(), most_quoted);
   return std::string(text) + (text.size() < value.text().size() ? "…" : "");
@@ -49,24 +49,24 @@ std::size_t characters(std::string_view text) {
 
 // Reads the options of `enum` (with the older `enumNames`), or of a list of {const, title}. Returns false if there are
 // none, or too many, or one is no text.
-bool read_options(const raw_json& schema, std::string_view titled, std::vector<input_option>& to) {
+bool read_options(const json::raw_json& schema, std::string_view titled, std::vector<input_option>& to) {
   bool good = true;
-  if (const auto list = find_member(schema, titled); list.is_array()) {
-    for_each_element(list, [&](const raw_json& one) {
-      const auto value = find_member(one, "const").as_string();
+  if (const auto list = json::find_member(schema, titled); list.is_array()) {
+    json::for_each_element(list, [&](const json::raw_json& one) {
+      const auto value = json::find_member(one, "const").as_string();
       good = value.has_value() && to.size() < most_input_options;
-      if (good) to.push_back({*value, member_text(one, "title")});
+      if (good) to.push_back({*value, json::member_text(one, "title")});
       return good;
     });
-  } else if (const auto values = find_member(schema, "enum"); values.is_array()) {
-    for_each_element(values, [&](const raw_json& one) {
+  } else if (const auto values = json::find_member(schema, "enum"); values.is_array()) {
+    json::for_each_element(values, [&](const json::raw_json& one) {
       const auto value = one.as_string();
       good = value.has_value() && to.size() < most_input_options;
       if (good) to.push_back({*value, {}});
       return good;
     });
     std::size_t at = 0;
-    for_each_element(find_member(schema, "enumNames"), [&](const raw_json& name) {
+    json::for_each_element(json::find_member(schema, "enumNames"), [&](const json::raw_json& name) {
       if (at >= to.size()) return false;
       to[at++].label = name.as_string().value_or("");
       return true;
@@ -75,68 +75,68 @@ bool read_options(const raw_json& schema, std::string_view titled, std::vector<i
   return good && !to.empty();
 }
 
-std::optional<std::int64_t> count_in(const raw_json& schema, std::string_view key) {
-  const auto number = number_of(find_member(schema, key));
+std::optional<std::int64_t> count_in(const json::raw_json& schema, std::string_view key) {
+  const auto number = number_of(json::find_member(schema, key));
   if (!number || *number < 0 || *number > 1e15) return std::nullopt;
   return static_cast<std::int64_t>(*number);
 }
 
-result<input_field> read_field(std::string_view name, const raw_json& schema) {
-  const std::string what = "requestedSchema.properties." + json_quoted(cut_utf8(name, most_quoted));
+result<input_field> read_field(std::string_view name, const json::raw_json& schema) {
+  const std::string what = "requestedSchema.properties." + json::json_quoted(cut_utf8(name, most_quoted));
   if (!schema.is_object()) return wrong(what + " is no object");
   input_field f;
   f.name = name;
-  f.title = member_text(schema, "title");
-  f.description = member_text(schema, "description");
-  const auto type = member_text(schema, "type");
+  f.title = json::member_text(schema, "title");
+  f.description = json::member_text(schema, "description");
+  const auto type = json::member_text(schema, "type");
   if (type == "string") {
-    const bool listed = find_member(schema, "enum") || find_member(schema, "oneOf");
+    const bool listed = json::find_member(schema, "enum") || json::find_member(schema, "oneOf");
     f.kind = listed ? input_kind::choice : input_kind::text;
     if (listed && !read_options(schema, "oneOf", f.options))
       return wrong(what + " has no list of texts to choose from");
-    f.format = member_text(schema, "format");
+    f.format = json::member_text(schema, "format");
     f.least = count_in(schema, "minLength");
     f.most = count_in(schema, "maxLength");
   } else if (type == "number" || type == "integer") {
     f.kind = type == "number" ? input_kind::number : input_kind::integer;
-    f.minimum = number_of(find_member(schema, "minimum"));
-    f.maximum = number_of(find_member(schema, "maximum"));
+    f.minimum = number_of(json::find_member(schema, "minimum"));
+    f.maximum = number_of(json::find_member(schema, "maximum"));
   } else if (type == "boolean") {
     f.kind = input_kind::boolean;
   } else if (type == "array") {
     f.kind = input_kind::choices;
-    if (!read_options(find_member(schema, "items"), "anyOf", f.options))
+    if (!read_options(json::find_member(schema, "items"), "anyOf", f.options))
       return wrong(what + " has no list of texts to choose from");
     f.least = count_in(schema, "minItems");
     f.most = count_in(schema, "maxItems");
   } else {
-    return wrong(what + " has a type that forms do not have: " + shown(find_member(schema, "type")));
+    return wrong(what + " has a type that forms do not have: " + shown(json::find_member(schema, "type")));
   }
-  if (const auto usual = find_member(schema, "default"); usual && fault_of(f, usual).empty()) f.usual = usual;
+  if (const auto usual = json::find_member(schema, "default"); usual && fault_of(f, usual).empty()) f.usual = usual;
   return f;
 }
 
-result<void> read_form(const raw_json& schema, input_request& to) {
+result<void> read_form(const json::raw_json& schema, input_request& to) {
   if (!schema.is_object()) return wrong("requestedSchema is no object");
-  if (const auto type = find_member(schema, "type"); type && type.as_string() != "object")
+  if (const auto type = json::find_member(schema, "type"); type && type.as_string() != "object")
     return wrong("requestedSchema has a type other than object");
-  const auto given = find_member(schema, "properties");
+  const auto given = json::find_member(schema, "properties");
   if (!given) return {};  // a question without fields asks for a yes
   if (!given.is_object()) return wrong("requestedSchema.properties is no object");
-  const auto properties = raw_object::open(given, {}, most_input_fields);
+  const auto properties = json::raw_object::open(given, {}, most_input_fields);
   if (!properties && properties.error().code == errc::limit)
     return fail(errc::limit, "the form has more than " + std::to_string(most_input_fields) + " fields");
   if (!properties) return wrong("requestedSchema.properties: " + properties.error().message);
   std::set<std::string, std::less<>> required;
-  for_each_element(find_member(schema, "required"), [&](const raw_json& name) {
+  json::for_each_element(json::find_member(schema, "required"), [&](const json::raw_json& name) {
     required.insert(name.as_string().value_or(""));
     return required.size() <= most_input_fields;
   });
   result<void> read;
-  properties->for_each([&](std::string_view name, const raw_json& property) {
+  properties->for_each([&](std::string_view name, const json::raw_json& property) {
     if (!read) return;
     if (to.find(name)) {
-      read = wrong("requestedSchema.properties has " + json_quoted(cut_utf8(name, most_quoted)) + " twice");
+      read = wrong("requestedSchema.properties has " + json::json_quoted(cut_utf8(name, most_quoted)) + " twice");
       return;
     }
     auto field = read_field(name, property);
@@ -158,7 +158,7 @@ std::string options_of(const input_field& f) {
   std::string all;
   for (const auto& one : f.options) {
     if (all.size() > 4 * most_quoted) return all + ", …";
-    all += (all.empty() ? "" : ", ") + json_quoted(cut_utf8(one.value, most_quoted));
+    all += (all.empty() ? "" : ", ") + json::json_quoted(cut_utf8(one.value, most_quoted));
   }
   return all;
 }
@@ -170,11 +170,11 @@ std::string fault_of_text(const input_field& f, std::string_view text) {
   if (f.most && length > *f.most)
     return "expected at most " + counted(*f.most, "character") + ", got " + std::to_string(length);
   if (const auto form = unmet_format(f.format, text); !form.empty())
-    return "expected " + std::string(form) + ", got " + json_quoted(cut_utf8(text, most_quoted));
+    return "expected " + std::string(form) + ", got " + json::json_quoted(cut_utf8(text, most_quoted));
   return {};
 }
 
-std::string fault_of_number(const input_field& f, const raw_json& value) {
+std::string fault_of_number(const input_field& f, const json::raw_json& value) {
   const bool whole = f.kind == input_kind::integer;
   const auto number = number_of(value);
   if (!number || (whole && std::floor(*number) != *number))
@@ -184,11 +184,11 @@ std::string fault_of_number(const input_field& f, const raw_json& value) {
   return {};
 }
 
-std::string fault_of_choices(const input_field& f, const raw_json& value) {
+std::string fault_of_choices(const input_field& f, const json::raw_json& value) {
   if (!value.is_array()) return "expected a list of texts, got " + shown(value);
   std::set<std::string> chosen;
   std::string fault;
-  for_each_element(value, [&](const raw_json& one) {
+  json::for_each_element(value, [&](const json::raw_json& one) {
     const auto text = one.as_string();
     if (!text || !is_option(f, *text))
       fault = "expected only " + options_of(f) + ", got " + shown(one);
@@ -233,12 +233,12 @@ const input_option* option_of(const input_field& f, std::string_view typed) {
   return first([&](const input_option& one) { return lower(one.value) == wanted; });
 }
 
-result<raw_json> checked(const input_field& f, raw_json value) {
+result<json::raw_json> checked(const input_field& f, json::raw_json value) {
   if (auto fault = fault_of(f, value); !fault.empty()) return wrong(std::move(fault));
   return value;
 }
 
-result<raw_json> choices_of_words(const input_field& f, std::string_view typed) {
+result<json::raw_json> choices_of_words(const input_field& f, std::string_view typed) {
   std::vector<std::string> values;
   while (!typed.empty()) {
     const auto end = std::min(typed.find(','), typed.size());
@@ -246,11 +246,11 @@ result<raw_json> choices_of_words(const input_field& f, std::string_view typed) 
     typed.remove_prefix(std::min(end + 1, typed.size()));
     if (word.empty()) continue;
     const auto* option = option_of(f, word);
-    if (!option) return wrong("expected some of the list, got " + json_quoted(cut_utf8(word, most_quoted)));
+    if (!option) return wrong("expected some of the list, got " + json::json_quoted(cut_utf8(word, most_quoted)));
     if (std::ranges::find(values, option->value) == values.end()) values.push_back(option->value);
   }
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_array();
   for (const auto& v : values) w.value(v);
   w.end_array();
@@ -264,28 +264,29 @@ const input_field* input_request::find(std::string_view name) const {
   return found == fields.end() ? nullptr : &*found;
 }
 
-result<input_request> read_input_request(const raw_json& params) {
+result<input_request> read_input_request(const json::raw_json& params) {
   if (params.text().size() > most_input_bytes)
     return fail(errc::limit, "the question has more than " + std::to_string(most_input_bytes) + " bytes");
   input_request r;
-  const auto message = find_member(params, "message").as_string();
+  const auto message = json::find_member(params, "message").as_string();
   if (!message) return wrong("message is no text");
   r.message = *message;
-  const auto mode = find_member(params, "mode");
+  const auto mode = json::find_member(params, "mode");
   if (mode && mode.as_string() != "form" && mode.as_string() != "url") return wrong("the mode is neither form nor url");
   r.is_url = mode.as_string() == "url";
   if (!r.is_url) {
-    if (auto read = read_form(find_member(params, "requestedSchema"), r); !read) return std::unexpected(read.error());
+    if (auto read = read_form(json::find_member(params, "requestedSchema"), r); !read)
+      return std::unexpected(read.error());
     return r;
   }
-  r.url = member_text(params, "url");
-  r.id = member_text(params, "elicitationId");
+  r.url = json::member_text(params, "url");
+  r.id = json::member_text(params, "elicitationId");
   r.host = host_of_url(r.url);
   if (r.host.empty()) return wrong("url is no address of http or https");
   return r;
 }
 
-std::string fault_of(const input_field& f, const raw_json& value) {
+std::string fault_of(const input_field& f, const json::raw_json& value) {
   switch (f.kind) {
     case input_kind::text:
       if (const auto text = value.as_string()) return fault_of_text(f, *text);
@@ -294,7 +295,7 @@ std::string fault_of(const input_field& f, const raw_json& value) {
     case input_kind::integer:
       return fault_of_number(f, value);
     case input_kind::boolean:
-      return value.type() == raw_json::kind::boolean ? "" : "expected true or false, got " + shown(value);
+      return value.type() == json::raw_json::kind::boolean ? "" : "expected true or false, got " + shown(value);
     case input_kind::choice:
       if (const auto text = value.as_string(); text && is_option(f, *text)) return {};
       return "expected one of " + options_of(f) + ", got " + shown(value);
@@ -304,28 +305,28 @@ std::string fault_of(const input_field& f, const raw_json& value) {
   return {};
 }
 
-result<raw_json> value_of_words(const input_field& f, std::string_view typed) {
+result<json::raw_json> value_of_words(const input_field& f, std::string_view typed) {
   switch (f.kind) {
     case input_kind::text:
-      return checked(f, raw_json::string(typed));
+      return checked(f, json::raw_json::string(typed));
     case input_kind::number:
     case input_kind::integer: {
-      auto value = raw_json::parse(trimmed(typed));
-      if (!value || value->type() != raw_json::kind::number)
+      auto value = json::raw_json::parse(trimmed(typed));
+      if (!value || value->type() != json::raw_json::kind::number)
         return wrong(std::string("expected ") + (f.kind == input_kind::integer ? "a whole number" : "a number") +
-                     ", got " + json_quoted(cut_utf8(typed, most_quoted)));
+                     ", got " + json::json_quoted(cut_utf8(typed, most_quoted)));
       return checked(f, std::move(*value));
     }
     case input_kind::boolean: {
       const auto word = lower(trimmed(typed));
-      if (word == "y" || word == "yes" || word == "true") return raw_json::literal("true");
-      if (word == "n" || word == "no" || word == "false") return raw_json::literal("false");
-      return wrong("expected yes or no, got " + json_quoted(cut_utf8(typed, most_quoted)));
+      if (word == "y" || word == "yes" || word == "true") return json::raw_json::literal("true");
+      if (word == "n" || word == "no" || word == "false") return json::raw_json::literal("false");
+      return wrong("expected yes or no, got " + json::json_quoted(cut_utf8(typed, most_quoted)));
     }
     case input_kind::choice: {
       const auto* option = option_of(f, trimmed(typed));
-      if (!option) return wrong("expected one of the list, got " + json_quoted(cut_utf8(typed, most_quoted)));
-      return raw_json::string(option->value);
+      if (!option) return wrong("expected one of the list, got " + json::json_quoted(cut_utf8(typed, most_quoted)));
+      return json::raw_json::string(option->value);
     }
     case input_kind::choices:
       return choices_of_words(f, typed);
@@ -333,14 +334,14 @@ result<raw_json> value_of_words(const input_field& f, std::string_view typed) {
   return wrong("expected a value");
 }
 
-result<void> check_content(const input_request& form, const raw_json& content) {
+result<void> check_content(const input_request& form, const json::raw_json& content) {
   if (!content.is_object())
     return wrong("content: expected an object with the fields of the form, got " + shown(content));
-  const auto given = raw_object::open(content, {}, most_input_fields);
+  const auto given = json::raw_object::open(content, {}, most_input_fields);
   if (!given) return wrong("content: " + given.error().message);
   const auto place = [](std::string_view name) { return "content." + std::string(cut_utf8(name, most_quoted)) + ": "; };
   result<void> right;
-  given->for_each([&](std::string_view name, const raw_json& value) {
+  given->for_each([&](std::string_view name, const json::raw_json& value) {
     if (!right) return;
     const auto* field = form.find(name);
     if (!field) {
@@ -357,24 +358,25 @@ result<void> check_content(const input_request& form, const raw_json& content) {
   return {};
 }
 
-result<raw_json> usual_content(const input_request& form) {
+result<json::raw_json> usual_content(const input_request& form) {
   std::string json, missing;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object();
   for (const auto& f : form.fields) {
     if (f.usual) w.member(f.name, f.usual);
-    if (f.required && !f.usual) missing += (missing.empty() ? "" : ", ") + json_quoted(cut_utf8(f.name, most_quoted));
+    if (f.required && !f.usual)
+      missing += (missing.empty() ? "" : ", ") + json::json_quoted(cut_utf8(f.name, most_quoted));
   }
   w.end_object();
   if (!missing.empty()) return wrong("the form has no default for " + missing);
   return w.json();
 }
 
-raw_json input_answer(std::string_view action, const raw_json& content) {
+json::raw_json input_answer(std::string_view action, const json::raw_json& content) {
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().member("action", action).given("content", content).end_object();
   return w.json();
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::questions

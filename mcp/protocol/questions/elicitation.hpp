@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::questions {
 
 /// Kind of one field, from the schema of its property.
 enum class input_kind : std::uint8_t {
@@ -38,7 +38,7 @@ struct input_field {
   std::optional<std::int64_t> least, most;  ///< characters of a text, or number of choices
   std::optional<double> minimum, maximum;   ///< of a number
   std::vector<input_option> options;        ///< of a choice
-  raw_json usual;                           ///< the default, if it fits the field; absent: none
+  json::raw_json usual;                     ///< the default, if it fits the field; absent: none
 };
 
 /// A question as its server asked it.
@@ -58,24 +58,24 @@ inline constexpr std::size_t most_input_bytes = 256U << 10, most_input_fields = 
 
 /// Reads the params of elicitation/create. errc::invalid_argument with a clause for the server: no message, a schema
 /// with anything but simple properties, an address that is none. errc::limit: a bound is exceeded.
-result<input_request> read_input_request(const raw_json& params);
+result<input_request> read_input_request(const json::raw_json& params);
 
 /// Returns a clause that says why a value does not fit a field, such as `expected a whole number, got "x"`; "" if it
 /// fits.
-std::string fault_of(const input_field& field, const raw_json& value);
+std::string fault_of(const input_field& field, const json::raw_json& value);
 /// Makes a value of words that a person typed: yes or no, a number, the number, the text or the value of an option;
 /// several with commas between them. A number within the list always means the place in it, and the text that is shown
 /// goes before the value of another option. errc::invalid_argument with a clause.
-result<raw_json> value_of_words(const input_field& field, std::string_view typed);
+result<json::raw_json> value_of_words(const input_field& field, std::string_view typed);
 
 /// Checks the content of an answer to a form: an object with fields of the form only, and all required ones.
 /// errc::invalid_argument names the field.
-result<void> check_content(const input_request& form, const raw_json& content);
+result<void> check_content(const input_request& form, const json::raw_json& content);
 /// Returns the content that has the defaults of all fields. errc::invalid_argument names the required fields without
 /// one.
-result<raw_json> usual_content(const input_request& form);
+result<json::raw_json> usual_content(const input_request& form);
 
 /// Returns the result for the server: `{"action":"accept","content":…}`. An absent content is left out.
-raw_json input_answer(std::string_view action, const raw_json& content = {});
+json::raw_json input_answer(std::string_view action, const json::raw_json& content = {});
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::questions

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::questions {
 namespace {
 
 bool is_digit(char c) {
@@ -122,4 +122,4 @@ std::string host_of_url(std::string_view url) {
   return std::string(rest.substr(0, rest.find(':')));
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::questions

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::questions {
 
 /// Returns the wanted form in words ("an address of e-mail, such as a@example.com") if `text` does not have this
 /// format;
@@ -13,4 +13,4 @@ std::string_view unmet_format(std::string_view format, std::string_view text);
 /// Returns the host of an address of http or https, without user and port; "" if it is no such address.
 std::string host_of_url(std::string_view url);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::questions

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::questions {
 
 /// The methods that a tool server may ask with.
 bool is_question(std::string_view method);
@@ -16,11 +16,11 @@ bool is_question(std::string_view method);
 /// server's, or none. A modern caller gets no elicitationId and no task, which its revision does not have; a
 /// legacy one gets `elicitation_id` for an elicitation in URL mode that has none. errc::invalid_argument, errc::limit:
 /// the params cannot be read.
-result<raw_json> question_params(const raw_json& params, std::string_view server, bool modern_caller,
-                                 const std::string& elicitation_id, std::string_view progress_token = {});
+result<json::raw_json> question_params(const json::raw_json& params, std::string_view server, bool modern_caller,
+                                       const std::string& elicitation_id, std::string_view progress_token = {});
 
 /// Returns the answer for a question that nobody answers: an elicitation is declined, which is a result; for other
 /// questions there is only an error. `error`: set to whether it is one.
-raw_json declined_answer(std::string_view method, bool& error);
+json::raw_json declined_answer(std::string_view method, bool& error);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::questions

@@ -5,15 +5,15 @@
 
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::server {
 
-std::expected<std::vector<batch_part>, std::string> read_batch(const message& batch, std::string_view revision,
+std::expected<std::vector<batch_part>, std::string> read_batch(const rpc::message& batch, std::string_view revision,
                                                                std::size_t most, int max_depth) {
-  if (revision != revision::with_batches)
-    return std::unexpected("a batch is only possible in a session of revision " + std::string(revision::with_batches) +
-                           "; send one message per line");
-  std::vector<raw_json> elements;
-  for_each_element(batch.whole, [&](raw_json e) {
+  if (revision != protocol::revision::with_batches)
+    return std::unexpected("a batch is only possible in a session of revision " +
+                           std::string(protocol::revision::with_batches) + "; send one message per line");
+  std::vector<json::raw_json> elements;
+  json::for_each_element(batch.whole, [&](json::raw_json e) {
     elements.push_back(std::move(e));
     return elements.size() <= most;
   });
@@ -22,11 +22,11 @@ std::expected<std::vector<batch_part>, std::string> read_batch(const message& ba
   std::vector<batch_part> parts;
   parts.reserve(elements.size());
   for (auto& element : elements) {
-    auto& part = parts.emplace_back(parse_message(std::move(element), max_depth));
-    if (part && part->type == message::kind::batch)
-      part = std::unexpected(envelope_fault{.id = {}, .what = "a batch inside of a batch"});
+    auto& part = parts.emplace_back(rpc::parse_message(std::move(element), max_depth));
+    if (part && part->type == rpc::message::kind::batch)
+      part = std::unexpected(rpc::envelope_fault{.id = {}, .what = "a batch inside of a batch"});
   }
   return parts;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::server

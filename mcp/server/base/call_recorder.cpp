@@ -1,7 +1,7 @@
 // The words for how a call was decided and ended.
 #include "mcp/server/base/call_recorder.hpp"
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::server {
 
 std::string_view to_string(call_decision d) {
   switch (d) {
@@ -31,4 +31,4 @@ std::string_view to_string(call_end e) {
   return "cancelled";
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::server

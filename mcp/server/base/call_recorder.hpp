@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::server {
 
 /// The decision about a call: it went to its tool server, it was refused, or there is no such tool.
 enum class call_decision : std::uint8_t { called, refused, unknown };
@@ -21,9 +21,9 @@ std::string_view to_string(call_end e);
 
 /// A call that is over.
 struct finished_call {
-  std::string name;    ///< the tool or prompt as the caller named it, or the URI; "" if it named none
-  std::string server;  ///< configured name of its tool server, or ""
-  raw_json arguments;  ///< as the caller sent them; may be absent
+  std::string name;          ///< the tool or prompt as the caller named it, or the URI; "" if it named none
+  std::string server;        ///< configured name of its tool server, or ""
+  json::raw_json arguments;  ///< as the caller sent them; may be absent
   call_decision decision = call_decision::refused;
   call_end end = call_end::error;
   std::size_t result_bytes = 0;  ///< size of the result object; 0 without one
@@ -38,4 +38,4 @@ class call_recorder {
   virtual void record(finished_call c, std::function<void()> then) = 0;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::server

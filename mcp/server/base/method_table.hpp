@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::server {
 
 /// A table for handlers that work on a `Caller`: the session or the connection that the request came through.
 template <class Caller>
 class method_table {
  public:
-  using handler = std::function<void(Caller&, const raw_json& params, reply_once reply)>;
+  using handler = std::function<void(Caller&, const json::raw_json& params, reply_once reply)>;
 
   /// Adds a handler that takes its params as they are. `name` must live for ever.
   void add(std::string_view name, handler h) { handlers_.insert_or_assign(name, std::move(h)); }
@@ -28,10 +28,10 @@ class method_table {
   /// Params for `handle(Caller&, Params, reply_once)`. Errors and unread members are answered with -32602.
   template <class Decode, class Handle>
   void bind(std::string_view name, Decode decode, Handle handle) {
-    add(name, [decode, handle](Caller& caller, const raw_json& params, reply_once reply) {
+    add(name, [decode, handle](Caller& caller, const json::raw_json& params, reply_once reply) {
       param_reader in(params);
       auto decoded = [&] {
-        if constexpr (std::is_invocable_v<Decode, param_reader&, const Caller&>)
+        if constexpr (std::is_invocable_v<Decode, mcpbx::mcp::server::param_reader&, const Caller&>)
           return decode(in, std::as_const(caller));
         else
           return decode(in);
@@ -64,4 +64,4 @@ class method_table {
   std::unordered_map<std::string_view, handler> handlers_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::server

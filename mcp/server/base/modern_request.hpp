@@ -12,28 +12,29 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::server {
 
 struct modern_request : recycled<modern_request> {
-  raw_json capabilities;     ///< as the caller declared them
-  caller_capabilities able;  ///< the same, read
-  raw_json token;            ///< the progress token, not checked, or absent
-  std::string log_level;     ///< the least urgent logs that it wants, or "": none
-  modern_form form;          ///< of its result
+  json::raw_json capabilities;         ///< as the caller declared them
+  protocol::caller_capabilities able;  ///< the same, read
+  json::raw_json token;                ///< the progress token, not checked, or absent
+  std::string log_level;               ///< the least urgent logs that it wants, or "": none
+  protocol::modern_form form;          ///< of its result
 };
 
 /// The last `_meta` that a caller has sent, since callers repeat it from request to request.
 struct known_meta {
   /// Longest text that is kept.
   static constexpr std::size_t longest = 4096;
-  raw_json text;  ///< absent: none
+  json::raw_json text;  ///< absent: none
   modern_request read;
 };
 
 /// Reads the params of a request. `known` may spare the work, and is brought up to date. Null: it speaks the legacy
 /// era. The error is -32602 for a wrong or missing member and -32022 for another revision. `only_modern`: a request
 /// without protocol version is an error as well.
-std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(const raw_json& params, bool only_modern,
-                                                                              known_meta* known = nullptr);
+std::expected<std::unique_ptr<modern_request>, rpc::rpc_error> read_modern_request(const json::raw_json& params,
+                                                                                   bool only_modern,
+                                                                                   known_meta* known = nullptr);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::server

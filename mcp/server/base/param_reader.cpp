@@ -6,51 +6,52 @@
 #include <algorithm>
 #include <map>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::server {
 namespace {
 
 constexpr std::size_t most_texts = 10'000;
 
 }  // namespace
 
-std::string describe(const raw_json& value) {
+std::string describe(const json::raw_json& value) {
   constexpr std::size_t shown = 40;
   switch (value.type()) {
-    case raw_json::kind::absent:
+    case json::raw_json::kind::absent:
       return "nothing";
-    case raw_json::kind::object:
+    case json::raw_json::kind::object:
       return "an object";
-    case raw_json::kind::array:
+    case json::raw_json::kind::array:
       return "an array";
-    case raw_json::kind::string:
+    case json::raw_json::kind::string:
       return value.text().size() <= shown ? std::string(value.text())
                                           : "a string of " + std::to_string(value.text().size() - 2) + " bytes";
-    case raw_json::kind::number:
+    case json::raw_json::kind::number:
       return value.text().size() <= shown ? std::string(value.text())
                                           : "a number of " + std::to_string(value.text().size()) + " digits";
-    case raw_json::kind::boolean:
-    case raw_json::kind::null:
+    case json::raw_json::kind::boolean:
+    case json::raw_json::kind::null:
       return std::string(value.text());
   }
   return "something else";
 }
 
-param_reader::param_reader(const raw_json& params, std::string path) : path_(std::move(path)), error_(&own_error_) {
+param_reader::param_reader(const json::raw_json& params, std::string path)
+    : path_(std::move(path)), error_(&own_error_) {
   if (!params.empty()) open(params);
 }
 
-param_reader::param_reader(const raw_json& value, std::string path, std::optional<error>* shared_error)
+param_reader::param_reader(const json::raw_json& value, std::string path, std::optional<error>* shared_error)
     : path_(std::move(path)), error_(shared_error) {
   open(value);
 }
 
-void param_reader::open(const raw_json& value) {
+void param_reader::open(const json::raw_json& value) {
   json_ = value;
   if (!value.is_object()) return expected("", "an object", value);
-  auto opened = raw_object::open(value);
+  auto opened = json::raw_object::open(value);
   if (!opened) return wrong("", opened.error().message);
   members_.reserve(opened->size());
-  opened->for_each([&](std::string_view key, raw_json v) {
+  opened->for_each([&](std::string_view key, json::raw_json v) {
     for (auto& m : members_) {
       if (m.key != key) continue;
       m.twice = true;
@@ -73,7 +74,7 @@ std::string param_reader::others(std::span<const std::string_view> without) cons
     if (std::ranges::find(without, std::string_view(m.key)) == without.end()) rest.emplace(m.key, m.value.text());
   std::string text;
   for (const auto& [key, value] : rest) {
-    append_quoted(text, key);
+    json::append_quoted(text, key);
     text.append(":").append(value).append(",");
   }
   return text;
@@ -87,11 +88,11 @@ void param_reader::wrong(std::string_view key, std::string_view what) {
   *error_ = error{errc::invalid_argument, std::move(text)};
 }
 
-void param_reader::expected(std::string_view key, std::string_view form, const raw_json& got) {
+void param_reader::expected(std::string_view key, std::string_view form, const json::raw_json& got) {
   wrong(key, std::string("expected ").append(form).append(", got ").append(describe(got)));
 }
 
-raw_json param_reader::take(std::string_view key) {
+json::raw_json param_reader::take(std::string_view key) {
   asked_.emplace_back(key);
   for (auto& m : members_) {
     if (m.key != key) continue;
@@ -106,7 +107,7 @@ raw_json param_reader::take(std::string_view key) {
 }
 
 std::optional<std::string> param_reader::text(std::string_view key, std::size_t max_bytes) {
-  auto text = typed_member::text(*this, key);
+  auto text = json::typed_member::text(*this, key);
   if (!text || text->size() <= max_bytes) return text;
   wrong(key,
         "expected a string of at most " + std::to_string(max_bytes) + " bytes, got " + std::to_string(text->size()));
@@ -114,7 +115,7 @@ std::optional<std::string> param_reader::text(std::string_view key, std::size_t 
 }
 
 std::optional<std::int64_t> param_reader::integer(std::string_view key, std::int64_t least, std::int64_t most) {
-  return typed_member::integer(*this, key, least, most, [&] {
+  return json::typed_member::integer(*this, key, least, most, [&] {
     const bool open_ended = most == std::numeric_limits<std::int64_t>::max();
     return "an integer " + (open_ended ? "of at least " + std::to_string(least)
                                        : "from " + std::to_string(least) + " to " + std::to_string(most));
@@ -122,11 +123,11 @@ std::optional<std::int64_t> param_reader::integer(std::string_view key, std::int
 }
 
 std::optional<bool> param_reader::boolean(std::string_view key) {
-  return typed_member::boolean(*this, key);
+  return json::typed_member::boolean(*this, key);
 }
 
 std::optional<std::size_t> param_reader::word(std::string_view key, std::span<const std::string_view> words) {
-  const raw_json v = take(key);
+  const json::raw_json v = take(key);
   if (v.empty()) return {};
   const auto text = v.as_string();
   for (std::size_t i = 0; text && i < words.size(); ++i)
@@ -134,7 +135,7 @@ std::optional<std::size_t> param_reader::word(std::string_view key, std::span<co
   std::string form;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (i > 0) form += i + 1 == words.size() ? " or " : ", ";
-    append_quoted(form, words[i]);
+    json::append_quoted(form, words[i]);
   }
   if (text)
     wrong(key, "expected " + form + ", got " + describe(v) + std::string(did_you_mean(*text, words)));
@@ -144,10 +145,10 @@ std::optional<std::size_t> param_reader::word(std::string_view key, std::span<co
 }
 
 std::optional<std::vector<std::string>> param_reader::texts(std::string_view key) {
-  const raw_json v = array(key);
+  const json::raw_json v = array(key);
   if (v.empty()) return {};
   std::vector<std::string> out;
-  for_each_element(v, [&](const raw_json& e) {
+  json::for_each_element(v, [&](const json::raw_json& e) {
     if (out.size() == most_texts) {
       wrong(key, "expected a list of at most " + std::to_string(most_texts) + " strings, got a longer one");
       return false;
@@ -162,17 +163,17 @@ std::optional<std::vector<std::string>> param_reader::texts(std::string_view key
   return out;
 }
 
-raw_json param_reader::object(std::string_view key) {
-  const auto token = typed_member::container(*this, key, walk::is_object, "an object");
-  return token ? json_.slice(*token) : raw_json();
+json::raw_json param_reader::object(std::string_view key) {
+  const auto token = json::typed_member::container(*this, key, json::walk::is_object, "an object");
+  return token ? json_.slice(*token) : json::raw_json();
 }
 
-raw_json param_reader::array(std::string_view key) {
-  const auto token = typed_member::container(*this, key, walk::is_array, "an array");
-  return token ? json_.slice(*token) : raw_json();
+json::raw_json param_reader::array(std::string_view key) {
+  const auto token = json::typed_member::container(*this, key, json::walk::is_array, "an array");
+  return token ? json_.slice(*token) : json::raw_json();
 }
 
-raw_json param_reader::any(std::string_view key) {
+json::raw_json param_reader::any(std::string_view key) {
   return take(key);
 }
 
@@ -181,10 +182,10 @@ result<void> param_reader::finish() {
     if (failed()) break;
     if (m.asked || m.key == "_meta") continue;
     const std::vector<std::string_view> known(asked_.begin(), asked_.end());
-    wrong("", "unknown member " + json_quoted(cut_utf8(m.key, 80)) + std::string(did_you_mean(m.key, known)));
+    wrong("", "unknown member " + json::json_quoted(cut_utf8(m.key, 80)) + std::string(did_you_mean(m.key, known)));
   }
   if (failed()) return std::unexpected(**error_);
   return {};
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::server

@@ -15,7 +15,7 @@
 #include <memory>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::server {
 
 struct open_request;
 
@@ -24,7 +24,7 @@ class reply_taker {
  public:
   virtual ~reply_taker() = default;
   /// Takes the complete response. The request is over.
-  virtual void take_reply(open_request& request, const segments& text) = 0;
+  virtual void take_reply(open_request& request, const json::segments& text) = 0;
 };
 
 /// The responses of one JSON-RPC batch, gathered into one array.
@@ -35,23 +35,23 @@ class reply_batch {
   std::uint64_t serial() const noexcept { return serial_; }
   /// Counts one more response that may come.
   void expect() { ++waiting_; }
-  void add(const segments& response);
+  void add(const json::segments& response);
   /// Counts an expected response as come, or as never to come. Returns the array after the last one; empty until then,
   /// and if there was no response at all.
-  segments end_one();
+  json::segments end_one();
   /// Returns true if no further response is expected.
   bool over() const noexcept { return waiting_ == 0; }
 
  private:
   std::uint64_t serial_;
   std::size_t waiting_ = 0, gathered_ = 0;
-  segments text_;
+  json::segments text_;
 };
 
 /// A caller's request from its arrival to its answer. Only the speaking thread ever touches it, so references are
 /// counted without the atomic operations of a shared_ptr.
 struct open_request : boost::intrusive_ref_counter<open_request, boost::thread_unsafe_counter> {
-  open_request(reply_taker* t, rpc_id&& i, std::uint64_t n) : taker(t), id(std::move(i)), serial(n) {}
+  open_request(reply_taker* t, rpc::rpc_id&& i, std::uint64_t n) : taker(t), id(std::move(i)), serial(n) {}
   ~open_request();
   open_request(const open_request&) = delete;
   open_request& operator=(const open_request&) = delete;
@@ -59,7 +59,7 @@ struct open_request : boost::intrusive_ref_counter<open_request, boost::thread_u
   static void operator delete(void* memory) noexcept { spare_blocks<sizeof(open_request)>::give(memory); }
 
   reply_taker* taker;  ///< null once answered or cancelled, or if the caller is gone
-  rpc_id id;
+  rpc::rpc_id id;
   std::uint64_t serial;                       ///< not used twice in a session
   std::move_only_function<void()> on_cancel;  ///< ends the work; called at most once
   std::shared_ptr<reply_batch> batch;
@@ -76,13 +76,13 @@ class reply_once {
   // Each of these functions answers. Only the first answer counts, and none if the request was cancelled or its caller
   // is gone.
   /// Answers with this result; a modern caller gets it as modern_result() makes it.
-  void result(const raw_json& value) const;
+  void result(const json::raw_json& value) const;
   /// Answers with this text of a result, which has the form for its caller already.
-  void result(const segments& value) const;
+  void result(const json::segments& value) const;
   /// Answers with an error of mcpbx's own, with a code that the caller's era has.
-  void error(const rpc_error& e) const;
+  void error(const rpc::rpc_error& e) const;
   /// Answers with the error object as its sender wrote it.
-  void error(const raw_json& e) const;
+  void error(const json::raw_json& e) const;
 
   /// Sets the function that ends the work if the caller cancels the request or leaves.
   void on_cancel(std::move_only_function<void()> end) const { request_->on_cancel = std::move(end); }
@@ -94,12 +94,12 @@ class reply_once {
   bool open() const noexcept { return request_ && request_->taker; }
   /// Returns what a modern caller said about itself with the request; null for a legacy one.
   modern_request* modern() const noexcept { return request_ ? request_->modern.get() : nullptr; }
-  const rpc_id& id() const noexcept { return request_->id; }
+  const rpc::rpc_id& id() const noexcept { return request_->id; }
   std::uint64_t serial() const noexcept { return request_->serial; }
 
  private:
-  void send(const segments& text) const;
+  void send(const json::segments& text) const;
   boost::intrusive_ptr<open_request> request_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::server

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::server {
 
 namespace {
 
@@ -14,15 +14,15 @@ int code_of(errc kind) {
   switch (kind) {
     case errc::invalid_argument:
     case errc::parse:
-      return code::invalid_params;
+      return rpc::code::invalid_params;
     case errc::not_found:
-      return code::not_found;
+      return rpc::code::not_found;
     case errc::limit:
-      return code::overloaded;
+      return rpc::code::overloaded;
     case errc::cancelled:
-      return code::cancelled;
+      return rpc::code::cancelled;
     case errc::internal:
-      return code::internal_error;
+      return rpc::code::internal_error;
     case errc::timed_out:
     case errc::unavailable:
     case errc::peer:
@@ -31,24 +31,24 @@ int code_of(errc kind) {
     case errc::config:
       break;
   }
-  return code::server_error;
+  return rpc::code::server_error;
 }
 
 }  // namespace
 
-rpc_error to_rpc_error(const error& e, std::string_view server) {
+rpc::rpc_error to_rpc_error(const error& e, std::string_view server) {
   std::string json;
-  json_writer data(json);
+  json::json_writer data(json);
   data.begin_object();
   if (!server.empty()) data.member("server", server);
-  data.member("cause", to_string(e.code));
+  data.member("cause", mcpbx::to_string(e.code));
   if (e.code == errc::limit || e.code == errc::unavailable) data.member("retryable", true);
   data.end_object();
-  return {code_of(e.code), redactor::redact(e.message), data.json()};
+  return {code_of(e.code), redact::redactor::redact(e.message), data.json()};
 }
 
-rpc_error invalid_params(std::string text) {
-  return {code::invalid_params, std::move(text), {}};
+rpc::rpc_error invalid_params(std::string text) {
+  return {rpc::code::invalid_params, std::move(text), {}};
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::server

@@ -6,15 +6,16 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::server {
 
 bool has_tasks(const modern_request& m) {
-  return find_member(find_member(m.capabilities, "extensions"), "io.modelcontextprotocol/tasks").is_object();
+  return json::find_member(json::find_member(m.capabilities, "extensions"), "io.modelcontextprotocol/tasks")
+      .is_object();
 }
 
-rpc_error tasks_undeclared() {
-  return {mcp_code::missing_client_capability, "a caller that uses tasks must declare the extension",
-          raw_json::literal(R"({"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}})")};
+rpc::rpc_error tasks_undeclared() {
+  return {protocol::mcp_code::missing_client_capability, "a caller that uses tasks must declare the extension",
+          json::raw_json::literal(R"({"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}})")};
 }
 
 std::string task_routes::key_of(std::string_view id, bool modern) {
@@ -61,4 +62,4 @@ task_routes::listed task_routes::page(std::string_view principal, std::uint64_t 
   return out;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::server

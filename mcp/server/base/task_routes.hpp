@@ -17,18 +17,18 @@
 #include <unordered_map>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::server {
 
 /// Returns true if the caller declares the extension.
 bool has_tasks(const modern_request& m);
 /// Returns the error for a caller that uses tasks but has not declared the extension.
-rpc_error tasks_undeclared();
+rpc::rpc_error tasks_undeclared();
 
 class task_routes {
  public:
   static constexpr std::size_t most_tasks = 4096, longest_id = 1024;
   struct route {
-    std::weak_ptr<client> owner;
+    std::weak_ptr<clients::client> owner;
     std::string server;  ///< configured name
     bool modern = false;
     std::uint64_t number = 0;  ///< set by add(); later tasks have larger ones
@@ -63,4 +63,4 @@ class task_routes {
   std::uint64_t last_number_ = 0;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::server

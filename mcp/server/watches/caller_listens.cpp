@@ -13,34 +13,35 @@
 #include <unordered_map>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::watches {
 namespace {
 
-std::string subscription_meta(const rpc_id& id) {
-  return "{" + json_quoted(meta_key::subscription_id) + ":" + std::string(id.token()) + "}";
+std::string subscription_meta(const rpc::rpc_id& id) {
+  return "{" + json::json_quoted(protocol::meta_key::subscription_id) + ":" + std::string(id.token()) + "}";
 }
 
 /// Returns params with the mark of a stream, or nothing if they cannot have one.
-raw_json with_mark(const raw_json& params, const rpc_id& id) {
-  auto o = raw_object::open(params ? params : raw_json::literal("{}"));
+json::raw_json with_mark(const json::raw_json& params, const rpc::rpc_id& id) {
+  auto o = json::raw_object::open(params ? params : json::raw_json::literal("{}"));
   if (!o) return {};
-  const raw_json meta = o->find("_meta");
-  auto tagged = raw_object::open(meta.is_object() ? meta : raw_json::literal("{}"));
+  const json::raw_json meta = o->find("_meta");
+  auto tagged = json::raw_object::open(meta.is_object() ? meta : json::raw_json::literal("{}"));
   if (!tagged) return {};
-  tagged->set(meta_key::subscription_id, raw_json::own(id.token()));
+  tagged->set(protocol::meta_key::subscription_id, json::raw_json::own(id.token()));
   o->set("_meta", tagged->json());
   return o->json();
 }
 
 /// Returns the notification that a list of this kind has changed, for one stream. All streams share what stands before
 /// its id.
-segments tagged_change(const feature_kind& kind, const rpc_id& id) {
-  static std::unordered_map<std::string_view, raw_json> heads;
+json::segments tagged_change(const protocol::feature_kind& kind, const rpc::rpc_id& id) {
+  static std::unordered_map<std::string_view, json::raw_json> heads;
   const auto [found, fresh] = heads.try_emplace(kind.changed);
   if (fresh)
-    found->second = raw_json::own(R"({"jsonrpc":"2.0","method":)" + json_quoted(kind.changed) +
-                                  R"(,"params":{"_meta":{)" + json_quoted(meta_key::subscription_id) + ":");
-  segments text;
+    found->second =
+        json::raw_json::own(R"({"jsonrpc":"2.0","method":)" + json::json_quoted(kind.changed) +
+                            R"(,"params":{"_meta":{)" + json::json_quoted(protocol::meta_key::subscription_id) + ":");
+  json::segments text;
   text.append(found->second);
   text.append_copy(id.token());
   text.append_literal("}}}");
@@ -49,20 +50,21 @@ segments tagged_change(const feature_kind& kind, const rpc_id& id) {
 
 }  // namespace
 
-void caller_listens::open(const raw_json& params, const reply_once& reply) {
+void caller_listens::open(const json::raw_json& params, const server::reply_once& reply) {
   auto wanted = read(params, reply);
   if (!wanted) return;
-  if (auto admitted = host_.admit_call(); !admitted) return reply.error(to_rpc_error(admitted.error()));
+  if (auto admitted = host_.admit_call(); !admitted) return reply.error(server::to_rpc_error(admitted.error()));
   if (listens_.size() >= options_.max_open)
-    return reply.error(to_rpc_error({errc::limit, "this connection has " + std::to_string(listens_.size()) +
-                                                      " subscriptions/listen open already; end one of them"}));
+    return reply.error(server::to_rpc_error({errc::limit, "this connection has " + std::to_string(listens_.size()) +
+                                                              " subscriptions/listen open already; end one of them"}));
   if (wanted->uris.size() + wanted->tasks.size() > options_.max_uris - watched())
-    return reply.error(to_rpc_error({errc::limit, "this connection may watch " + std::to_string(options_.max_uris) +
-                                                      " resources and tasks together; end a subscription first"}));
+    return reply.error(
+        server::to_rpc_error({errc::limit, "this connection may watch " + std::to_string(options_.max_uris) +
+                                               " resources and tasks together; end a subscription first"}));
   std::size_t bytes = 0;
   for (const std::string& id : wanted->tasks) bytes += id.size();
   for (const std::string& uri : wanted->uris) bytes += uri.size();
-  if (auto admitted = uris_.admit(bytes); !admitted) return reply.error(to_rpc_error(admitted.error()));
+  if (auto admitted = uris_.admit(bytes); !admitted) return reply.error(server::to_rpc_error(admitted.error()));
   const std::uint64_t serial = reply.serial();
   listen made{reply, std::move(wanted->changes), bytes};
   for (auto uri = wanted->uris.rbegin(); uri != wanted->uris.rend(); ++uri)
@@ -76,47 +78,49 @@ void caller_listens::open(const raw_json& params, const reply_once& reply) {
 }
 
 // Reads the filter. Members of later revisions are ignored, which the acknowledgement shows.
-std::optional<caller_listens::filter> caller_listens::read(const raw_json& params, const reply_once& reply) const {
+std::optional<caller_listens::filter> caller_listens::read(const json::raw_json& params,
+                                                           const server::reply_once& reply) const {
   const auto refuse = [&](const std::string& what) {
-    reply.error(invalid_params("params.notifications" + what));
+    reply.error(server::invalid_params("params.notifications" + what));
     return std::nullopt;
   };
-  const raw_json notifications = find_member(params, "notifications");
-  if (!notifications.is_object()) return refuse(": expected an object, got " + describe(notifications));
-  const auto members = raw_object::open(notifications, {"resourceSubscriptions", "taskIds"});
+  const json::raw_json notifications = json::find_member(params, "notifications");
+  if (!notifications.is_object()) return refuse(": expected an object, got " + server::describe(notifications));
+  const auto members = json::raw_object::open(notifications, {"resourceSubscriptions", "taskIds"});
   if (!members) return refuse(": " + members.error().message);
   filter f;
-  for (const feature_kind& kind : kinds_) {
-    const raw_json value = members->find(kind.listen_member);
+  for (const protocol::feature_kind& kind : kinds_) {
+    const json::raw_json value = members->find(kind.listen_member);
     if (!value || std::ranges::find(f.changes, kind.listen_member) != f.changes.end()) continue;
-    if (value.type() != raw_json::kind::boolean)
-      return refuse("." + std::string(kind.listen_member) + ": expected true or false, got " + describe(value));
+    if (value.type() != json::raw_json::kind::boolean)
+      return refuse("." + std::string(kind.listen_member) + ": expected true or false, got " + server::describe(value));
     if (value.is_true()) f.changes.push_back(kind.listen_member);
   }
-  if (!read_list(members->find("resourceSubscriptions"), "resourceSubscriptions", longest_uri, f.uris, reply) ||
-      !read_list(members->find("taskIds"), "taskIds", task_routes::longest_id, f.tasks, reply))
+  if (!read_list(members->find("resourceSubscriptions"), "resourceSubscriptions", protocol::longest_uri, f.uris,
+                 reply) ||
+      !read_list(members->find("taskIds"), "taskIds", server::task_routes::longest_id, f.tasks, reply))
     return std::nullopt;
-  if (!f.tasks.empty() && !has_tasks(*reply.modern())) {
-    reply.error(tasks_undeclared());
+  if (!f.tasks.empty() && !server::has_tasks(*reply.modern())) {
+    reply.error(server::tasks_undeclared());
     return std::nullopt;
   }
   return f;
 }
 
 // Reads a list of URIs or ids, sorted and without repetitions. Answers with an error if it is wrong.
-bool caller_listens::read_list(const raw_json& list, std::string_view member, std::size_t longest,
-                               std::vector<std::string>& out, const reply_once& reply) const {
+bool caller_listens::read_list(const json::raw_json& list, std::string_view member, std::size_t longest,
+                               std::vector<std::string>& out, const server::reply_once& reply) const {
   if (!list) return true;
   const auto refuse = [&](const std::string& what) {
-    reply.error(invalid_params("params.notifications." + std::string(member) + what));
+    reply.error(server::invalid_params("params.notifications." + std::string(member) + what));
     return false;
   };
-  if (!list.is_array()) return refuse(": expected an array, got " + describe(list));
+  if (!list.is_array()) return refuse(": expected an array, got " + server::describe(list));
   std::string wrong;
-  for_each_element(list, [&](const raw_json& one) {
+  json::for_each_element(list, [&](const json::raw_json& one) {
     auto text = one.as_string();
     if (!text || text->size() > longest)
-      wrong = ": expected strings of at most " + std::to_string(longest) + " bytes, got " + describe(one);
+      wrong = ": expected strings of at most " + std::to_string(longest) + " bytes, got " + server::describe(one);
     else if (out.size() > options_.max_uris)
       wrong = ": more than " + std::to_string(options_.max_uris) + " of them";
     else
@@ -184,12 +188,13 @@ caller_listens::watched_resource* caller_listens::listen::find(const shared_byte
   return found == watches.end() ? nullptr : &*found;
 }
 
-watch caller_listens::watched_at(std::uint64_t serial, const shared_bytes& uri, const resource_route& route) {
+clients::watch caller_listens::watched_at(std::uint64_t serial, const shared_bytes& uri,
+                                          const catalogs::resource_route& route) {
   const auto server = route.owner.lock();
   if (!server) return nullptr;
   return server->watch_resource_of(
-      host_.scope(), route.uri, [this, serial, uri](const raw_json& params) { updated(serial, uri, params); },
-      [this, serial, uri](const call_outcome& answer) { decided(serial, uri, answer); });
+      host_.scope(), route.uri, [this, serial, uri](const json::raw_json& params) { updated(serial, uri, params); },
+      [this, serial, uri](const rpc::call_outcome& answer) { decided(serial, uri, answer); });
 }
 
 caller_listens::watched_resource* caller_listens::find(std::uint64_t serial, const shared_bytes& uri) {
@@ -213,20 +218,21 @@ void caller_listens::watch_uri(std::uint64_t serial, const shared_bytes& uri) {
 // Watches a task at the server that has it. One that this person has not made is left out.
 void caller_listens::watch_task(std::uint64_t serial, const shared_bytes& id) {
   const auto found = listens_.find(serial);
-  task_routes* const tasks = host_.tasks();
+  server::task_routes* const tasks = host_.tasks();
   const auto* const route = tasks ? tasks->find(host_.principal(), id.view(), true) : nullptr;
   const auto server = route ? route->owner.lock() : nullptr;
   if (found == listens_.end() || !server) return;
   found->second.watches.push_back({.uri = id, .task = true, .waits = true});
   ++found->second.waiting;
-  keep(serial, id,
-       server->watch_task_of(
-           host_.scope(), id.view(), [this, serial, id](const raw_json& params) { task_told(serial, id, params); },
-           [this, serial, id](const call_outcome& answer) { decided(serial, id, answer); }));
+  keep(
+      serial, id,
+      server->watch_task_of(
+          host_.scope(), id.view(), [this, serial, id](const json::raw_json& params) { task_told(serial, id, params); },
+          [this, serial, id](const rpc::call_outcome& answer) { decided(serial, id, answer); }));
 }
 
 // Keeps a watch, whose server may have answered already. An empty watch means that there is no answer to wait for.
-void caller_listens::keep(std::uint64_t serial, const shared_bytes& uri, watch held) {
+void caller_listens::keep(std::uint64_t serial, const shared_bytes& uri, clients::watch held) {
   watched_resource* const w = find(serial, uri);
   if (w == nullptr) return;
   if (!held && std::exchange(w->waits, false)) --listens_.find(serial)->second.waiting;
@@ -234,21 +240,21 @@ void caller_listens::keep(std::uint64_t serial, const shared_bytes& uri, watch h
 }
 
 // Each notification has the whole state of the task, so that none stands for another one.
-void caller_listens::task_told(std::uint64_t serial, const shared_bytes& id, const raw_json& params) {
+void caller_listens::task_told(std::uint64_t serial, const shared_bytes& id, const json::raw_json& params) {
   const auto found = listens_.find(serial);
   if (found == listens_.end() || !found->second.acknowledged || found->second.find(id) == nullptr) return;
-  if (const raw_json marked = with_mark(params, found->second.reply.id()))
-    host_.send_note({.about = serial}, make_notification("notifications/tasks", marked));
+  if (const json::raw_json marked = with_mark(params, found->second.reply.id()))
+    host_.send_note({.about = serial}, rpc::make_notification("notifications/tasks", marked));
 }
 
 // A refused resource is not watched, and is looked for again at other servers only.
-void caller_listens::decided(std::uint64_t serial, const shared_bytes& uri, const call_outcome& answer) {
+void caller_listens::decided(std::uint64_t serial, const shared_bytes& uri, const rpc::call_outcome& answer) {
   watched_resource* const w = find(serial, uri);
   if (w == nullptr || !std::exchange(w->waits, false)) return;
   listen& l = listens_.find(serial)->second;
   --l.waiting;
-  w->refused = answer.type != call_outcome::kind::result;
-  const watch ended = w->refused ? std::exchange(w->held, nullptr) : nullptr;
+  w->refused = answer.type != rpc::call_outcome::kind::result;
+  const clients::watch ended = w->refused ? std::exchange(w->held, nullptr) : nullptr;
   if (l.waiting == 0 && l.searched && !l.acknowledged) acknowledge(l);
 }
 
@@ -309,14 +315,14 @@ void caller_listens::acknowledge(listen& l) {
   std::ranges::sort(uris);
   std::ranges::sort(tasks);
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object().key("_meta").token(subscription_meta(l.reply.id())).key("notifications").begin_object();
   for (const std::string_view change : l.changes) w.member(change, true);
   if (!uris.empty()) w.list("resourceSubscriptions", uris);
   if (!tasks.empty()) w.list("taskIds", tasks);
   w.end_object().end_object();
   host_.send_note({.about = l.reply.serial()},
-                  make_notification("notifications/subscriptions/acknowledged", raw_json::own(json)));
+                  rpc::make_notification("notifications/subscriptions/acknowledged", json::raw_json::own(json)));
 }
 
 void caller_listens::forget(std::uint64_t serial) {
@@ -334,23 +340,23 @@ void caller_listens::close() {
   std::exchange(listens_, {}).clear();
 }
 
-void caller_listens::updated(std::uint64_t serial, const shared_bytes& uri, const raw_json& params) {
+void caller_listens::updated(std::uint64_t serial, const shared_bytes& uri, const json::raw_json& params) {
   const auto found = listens_.find(serial);
   if (found == listens_.end() || !found->second.acknowledged) return;
   const watched_resource* const w = found->second.find(uri);
   // The configuration may keep the resource from this caller by now.
   if (w == nullptr || !host_.tools()->allows_resource(w->route, uri.view())) return;
-  auto o = raw_object::open(params ? params : raw_json::literal("{}"));
+  auto o = json::raw_object::open(params ? params : json::raw_json::literal("{}"));
   if (!o) return;
   const std::string changed = o->find("uri").as_string().value_or("");
   const std::string told = told_uri(*host_.tools(), w->route, uri.view(), changed);
-  if (told != changed) o->set("uri", raw_json::string(told));
-  const raw_json marked = with_mark(o->json(), found->second.reply.id());
+  if (told != changed) o->set("uri", json::raw_json::string(told));
+  const json::raw_json marked = with_mark(o->json(), found->second.reply.id());
   if (!marked) return;
-  host_.send_note({.about = serial, .same = told}, make_notification("notifications/resources/updated", marked));
+  host_.send_note({.about = serial, .same = told}, rpc::make_notification("notifications/resources/updated", marked));
 }
 
-void caller_listens::list_changed(const feature_kind& kind) {
+void caller_listens::list_changed(const protocol::feature_kind& kind) {
   std::vector<std::uint64_t> told;
   for (const auto& [serial, l] : listens_)
     if (l.acknowledged && std::ranges::find(l.changes, kind.listen_member) != l.changes.end()) told.push_back(serial);
@@ -365,11 +371,11 @@ void caller_listens::end(bool tell) {
   while (!listens_.empty()) {
     const listen ended = std::move(listens_.extract(listens_.begin()).mapped());
     uris_.remove(ended.bytes);
-    const rpc_id id = ended.reply.id();
-    const segments about = make_notification(
-        "notifications/cancelled",
-        raw_json::own(R"({"requestId":)" + std::string(id.token()) + R"(,"reason":"mcpbx ends the subscription"})"));
-    ended.reply.result(raw_json::own(R"({"_meta":)" + subscription_meta(id) + "}"));
+    const rpc::rpc_id id = ended.reply.id();
+    const json::segments about = rpc::make_notification(
+        "notifications/cancelled", json::raw_json::own(R"({"requestId":)" + std::string(id.token()) +
+                                                       R"(,"reason":"mcpbx ends the subscription"})"));
+    ended.reply.result(json::raw_json::own(R"({"_meta":)" + subscription_meta(id) + "}"));
     if (tell && !closed_) host_.send_note({}, about);
   }
 }
@@ -380,4 +386,4 @@ std::size_t caller_listens::watched() const {
   return n;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::watches

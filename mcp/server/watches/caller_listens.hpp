@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::watches {
 
 class caller_listens {
  public:
@@ -33,18 +33,18 @@ class caller_listens {
   };
 
   /// All arguments must outlive this object. `settle` is the time that a stream waits for servers that are starting.
-  caller_listens(caller_host& host, const options& o, feature_table kinds, milliseconds settle)
+  caller_listens(server::caller_host& host, const options& o, protocol::feature_table kinds, milliseconds settle)
       : host_(host), options_(o), kinds_(kinds), settle_(settle), searches_(host, [this] { return search(); }) {}
 
   /// Opens a stream, or answers with an error. The acknowledgement is the first message of the stream; it comes once
   /// the servers of all resources have been looked for, which may take several turns and waits for servers that are
   /// starting. A resource that its server refuses is left out; one that has not answered in longest_wait counts as
   /// accepted. A resource whose server comes later is watched from then on.
-  void open(const raw_json& params, const reply_once& reply);
+  void open(const json::raw_json& params, const server::reply_once& reply);
   /// Takes a changed catalog: watches resources where they are now, those that are many in later turns.
   void refresh();
   /// Tells the streams that asked for changes of this kind.
-  void list_changed(const feature_kind& kind);
+  void list_changed(const protocol::feature_kind& kind);
   /// Ends all streams with their results. `tell`: sends notifications/cancelled for each as well, which a transport
   /// without a stream of its own for each request needs.
   void end(bool tell);
@@ -55,15 +55,15 @@ class caller_listens {
  private:
   struct watched_resource {
     shared_bytes uri;
-    resource_route route = {};
-    watch held = nullptr;  // null: no server has it
-    bool stale = false;    // the catalog has changed
+    catalogs::resource_route route = {};
+    clients::watch held = nullptr;  // null: no server has it
+    bool stale = false;             // the catalog has changed
     bool task = false;
     bool waits = false;  // for the server's answer
     bool refused = false;
   };
   struct listen {
-    reply_once reply;
+    server::reply_once reply;
     std::vector<std::string_view> changes;  // listen_member of kinds
     std::size_t bytes = 0;                  // of its URIs
     std::vector<shared_bytes> wanted = {};  // their servers have not been looked for; the next one is last
@@ -80,29 +80,29 @@ class caller_listens {
     std::vector<std::string_view> changes;
     std::vector<std::string> uris, tasks;
   };
-  std::optional<filter> read(const raw_json& params, const reply_once& reply) const;
+  std::optional<filter> read(const json::raw_json& params, const server::reply_once& reply) const;
   std::size_t search();
   bool waits_for_servers(std::uint64_t serial, listen& l);
-  watch watched_at(std::uint64_t serial, const shared_bytes& uri, const resource_route& route);
+  clients::watch watched_at(std::uint64_t serial, const shared_bytes& uri, const catalogs::resource_route& route);
   watched_resource* find(std::uint64_t serial, const shared_bytes& uri);
-  void decided(std::uint64_t serial, const shared_bytes& uri, const call_outcome& answer);
+  void decided(std::uint64_t serial, const shared_bytes& uri, const rpc::call_outcome& answer);
   void wait_for_answers(listen& l);
   void stop_waiting();
-  bool read_list(const raw_json& list, std::string_view member, std::size_t longest, std::vector<std::string>& out,
-                 const reply_once& reply) const;
+  bool read_list(const json::raw_json& list, std::string_view member, std::size_t longest,
+                 std::vector<std::string>& out, const server::reply_once& reply) const;
   void watch_task(std::uint64_t serial, const shared_bytes& id);
-  void keep(std::uint64_t serial, const shared_bytes& uri, watch held);
-  void task_told(std::uint64_t serial, const shared_bytes& id, const raw_json& params);
+  void keep(std::uint64_t serial, const shared_bytes& uri, clients::watch held);
+  void task_told(std::uint64_t serial, const shared_bytes& id, const json::raw_json& params);
   void watch_uri(std::uint64_t serial, const shared_bytes& uri);
   void watch_again(std::uint64_t serial, const shared_bytes& uri);
   void acknowledge(listen& l);
-  void updated(std::uint64_t serial, const shared_bytes& uri, const raw_json& params);
+  void updated(std::uint64_t serial, const shared_bytes& uri, const json::raw_json& params);
   void forget(std::uint64_t serial);
   std::size_t watched() const;
 
-  caller_host& host_;
+  server::caller_host& host_;
   const options& options_;
-  feature_table kinds_;
+  protocol::feature_table kinds_;
   milliseconds settle_;
   std::map<std::uint64_t, listen> listens_;  // by the serial of the request
   uri_count uris_;
@@ -113,4 +113,4 @@ class caller_listens {
   bool closed_ = false;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::watches

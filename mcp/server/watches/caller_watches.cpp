@@ -12,42 +12,43 @@
 #include <algorithm>
 #include <optional>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::watches {
 namespace {
 
 /// Returns params.uri, or answers with an error.
-std::optional<std::string> uri_of(const raw_json& params, const reply_once& reply) {
-  const auto members = read_members(params ? params : raw_json::literal("{}"), {"uri"});
+std::optional<std::string> uri_of(const json::raw_json& params, const server::reply_once& reply) {
+  const auto members = json::read_members(params ? params : json::raw_json::literal("{}"), {"uri"});
   if (!members) {
-    reply.error(invalid_params("params: " + members.error().message));
+    reply.error(server::invalid_params("params: " + members.error().message));
     return std::nullopt;
   }
   auto uri = members->front().as_string();
-  if (!uri) reply.error(invalid_params("params.uri: expected a string, got " + describe(members->front())));
+  if (!uri)
+    reply.error(server::invalid_params("params.uri: expected a string, got " + server::describe(members->front())));
   return uri;
 }
 
-std::vector<std::shared_ptr<client>> find_servers(const catalog& all) {
-  std::vector<std::shared_ptr<client>> out;
-  const client* last = nullptr;  // entries of one server stand together
-  const auto add = [&](const std::weak_ptr<client>& owner) {
+std::vector<std::shared_ptr<clients::client>> find_servers(const catalogs::catalog& all) {
+  std::vector<std::shared_ptr<clients::client>> out;
+  const clients::client* last = nullptr;  // entries of one server stand together
+  const auto add = [&](const std::weak_ptr<clients::client>& owner) {
     auto server = owner.lock();
     if (!server || std::exchange(last, server.get()) == server.get()) return;
     if (std::ranges::find(out, server) == out.end()) out.push_back(std::move(server));
   };
-  for (const entry_ptr& tool : all.entries()) add(tool->owner);
-  for (const feature_entries_ptr& others : all.rest().others)
+  for (const catalogs::entry_ptr& tool : all.entries()) add(tool->owner);
+  for (const catalogs::feature_entries_ptr& others : all.rest().others)
     if (others)
-      for (const feature_entry_ptr& one : others->entries()) add(one->owner);
+      for (const catalogs::feature_entry_ptr& one : others->entries()) add(one->owner);
   return out;
 }
 
 }  // namespace
 
-std::vector<std::shared_ptr<client>> servers_in(const catalog_ptr& all) {
-  static std::weak_ptr<const catalog> latest;
-  static std::vector<std::weak_ptr<client>> found;
-  std::vector<std::shared_ptr<client>> out;
+std::vector<std::shared_ptr<clients::client>> servers_in(const catalogs::catalog_ptr& all) {
+  static std::weak_ptr<const catalogs::catalog> latest;
+  static std::vector<std::weak_ptr<clients::client>> found;
+  std::vector<std::shared_ptr<clients::client>> out;
   if (latest.lock() != all) {
     out = find_servers(*all);
     latest = all;
@@ -59,26 +60,27 @@ std::vector<std::shared_ptr<client>> servers_in(const catalog_ptr& all) {
   return out;
 }
 
-void caller_watches::subscribe(const raw_json& params, const reply_once& reply, bool settled) {
+void caller_watches::subscribe(const json::raw_json& params, const server::reply_once& reply, bool settled) {
   const auto uri = uri_of(params, reply);
   if (!uri) return;
   if (const auto known = subscriptions_.find(*uri); known != subscriptions_.end()) {
-    if (known->second.waiting.empty()) return reply.result(raw_json::literal("{}"));
+    if (known->second.waiting.empty()) return reply.result(json::raw_json::literal("{}"));
     return known->second.waiting.push_back(reply);
   }
   if (subscriptions_.size() >= most_subscriptions)
-    return reply.error(
-        to_rpc_error({errc::limit, "this connection has subscribed to " + std::to_string(subscriptions_.size()) +
-                                       " resources already; unsubscribe from some"}));
-  if (auto admitted = uris_.admit(uri->size()); !admitted) return reply.error(to_rpc_error(admitted.error()));
+    return reply.error(server::to_rpc_error({errc::limit, "this connection has subscribed to " +
+                                                              std::to_string(subscriptions_.size()) +
+                                                              " resources already; unsubscribe from some"}));
+  if (auto admitted = uris_.admit(uri->size()); !admitted) return reply.error(server::to_rpc_error(admitted.error()));
   const auto route = host_.tools()->route_resource(*uri);
   if (!route && !settled && !host_.settled())  // its server may be ready soon
     return host_.when_settled(settle_, [this, params, reply] {
       if (reply.open()) subscribe(params, reply, true);
     });
   if (!route)
-    return reply.error(rpc_error{code::not_found, "no tool server has the resource " + json_quoted(cut_utf8(*uri, 256)),
-                                 raw_json::own(json_object("uri", *uri))});
+    return reply.error(rpc::rpc_error{rpc::code::not_found,
+                                      "no tool server has the resource " + json::json_quoted(cut_utf8(*uri, 256)),
+                                      json::raw_json::own(json::json_object("uri", *uri))});
   const shared_bytes key = shared_bytes::copy(*uri);
   uris_.add(uri->size());
   subscriptions_.emplace(key.view(), subscription{.uri = key, .route = *route, .waiting = {reply}});
@@ -87,38 +89,39 @@ void caller_watches::subscribe(const raw_json& params, const reply_once& reply, 
   if (found == nullptr) return;  // refused already
   if (held) return std::swap(found->held, held);
   forget(*uri);
-  reply.error(to_rpc_error(
-      {errc::unavailable, "the tool server " + json_quoted(route->server) +
+  reply.error(server::to_rpc_error(
+      {errc::unavailable, "the tool server " + json::json_quoted(route->server) +
                               " takes no subscriptions to resources, or has as many as mcpbx keeps for one server"},
       route->server));
 }
 
-watch caller_watches::watched_at(const shared_bytes& uri, const resource_route& route) {
+clients::watch caller_watches::watched_at(const shared_bytes& uri, const catalogs::resource_route& route) {
   const auto server = route.owner.lock();
   if (!server) return nullptr;
   return server->watch_resource_of(
-      host_.scope(), route.uri, [this, uri](const raw_json& params) { updated(uri, params); },
-      [this, uri](const call_outcome& answer) { decided(uri, answer); });
+      host_.scope(), route.uri, [this, uri](const json::raw_json& params) { updated(uri, params); },
+      [this, uri](const rpc::call_outcome& answer) { decided(uri, answer); });
 }
 
 // Answers the requests that wait for the server. A refused subscription is none.
-void caller_watches::decided(const shared_bytes& uri, const call_outcome& answer) {
+void caller_watches::decided(const shared_bytes& uri, const rpc::call_outcome& answer) {
   subscription* const s = find(uri);
   if (s == nullptr || s->waiting.empty()) return;
   const auto waiting = std::exchange(s->waiting, {});
   const auto server = s->route.owner.lock();
   const std::string name = s->route.server;
-  const auto ended = answer.type == call_outcome::kind::result ? subscription{} : forget(uri.view());
-  for (const reply_once& reply : waiting) {
-    if (answer.type == call_outcome::kind::result)
-      reply.result(raw_json::literal("{}"));
-    else if (answer.type == call_outcome::kind::failed)
-      reply.error(
-          to_rpc_error({answer.failure.code, "the tool server " + json_quoted(name) + " " + answer.failure.message +
-                                                 ": " + json_quoted(cut_utf8(uri.view(), 256))},
-                       name));
+  const auto ended = answer.type == rpc::call_outcome::kind::result ? subscription{} : forget(uri.view());
+  for (const server::reply_once& reply : waiting) {
+    if (answer.type == rpc::call_outcome::kind::result)
+      reply.result(json::raw_json::literal("{}"));
+    else if (answer.type == rpc::call_outcome::kind::failed)
+      reply.error(server::to_rpc_error(
+          {answer.failure.code, "the tool server " + json::json_quoted(name) + " " + answer.failure.message + ": " +
+                                    json::json_quoted(cut_utf8(uri.view(), 256))},
+          name));
     else
-      reply.error(server && server->era() == era::modern ? legacy_error(answer.value, true) : answer.value);
+      reply.error(server && server->era() == clients::era::modern ? protocol::legacy_error(answer.value, true)
+                                                                  : answer.value);
   }
 }
 
@@ -134,24 +137,24 @@ caller_watches::subscription caller_watches::forget(std::string_view uri) {
   return std::move(node.mapped());
 }
 
-void caller_watches::unsubscribe(const raw_json& params, const reply_once& reply) {
+void caller_watches::unsubscribe(const json::raw_json& params, const server::reply_once& reply) {
   const auto uri = uri_of(params, reply);
   if (!uri) return;
   const subscription ended = forget(*uri);
-  for (const reply_once& waits : ended.waiting) waits.result(raw_json::literal("{}"));
-  reply.result(raw_json::literal("{}"));
+  for (const server::reply_once& waits : ended.waiting) waits.result(json::raw_json::literal("{}"));
+  reply.result(json::raw_json::literal("{}"));
 }
 
-void caller_watches::updated(const shared_bytes& uri, const raw_json& params) {
+void caller_watches::updated(const shared_bytes& uri, const json::raw_json& params) {
   // The configuration may keep the resource from this caller by now. The subscription stays: it may come back.
   const auto found = subscriptions_.find(uri.view());
   if (found == subscriptions_.end() || !host_.tools()->allows_resource(found->second.route, uri.view())) return;
-  auto o = raw_object::open(params ? params : raw_json::literal("{}"));
+  auto o = json::raw_object::open(params ? params : json::raw_json::literal("{}"));
   if (!o) return;
   const std::string changed = o->find("uri").as_string().value_or("");
   const std::string told = told_uri(*host_.tools(), found->second.route, uri.view(), changed);
-  if (told != changed) o->set("uri", raw_json::string(told));
-  host_.send_note({.same = told}, make_notification("notifications/resources/updated", o->build()));
+  if (told != changed) o->set("uri", json::raw_json::string(told));
+  host_.send_note({.same = told}, rpc::make_notification("notifications/resources/updated", o->build()));
 }
 
 void caller_watches::set_level(std::size_t level) {
@@ -163,7 +166,7 @@ void caller_watches::set_level(std::size_t level) {
 
 void caller_watches::refresh() {
   if (!watches_logs_ && subscriptions_.empty()) return;
-  const catalog_ptr all = host_.tools();
+  const catalogs::catalog_ptr all = host_.tools();
   for (auto& [uri, s] : subscriptions_)
     if (!std::exchange(s.stale, true)) changed_.push_back(s.uri);
   searches_.begin();
@@ -206,18 +209,18 @@ void caller_watches::close() {
   const auto logs = std::exchange(logs_, {});
 }
 
-void caller_watches::watch_logs_of(const std::shared_ptr<client>& server) {
-  const auto told = [this, from = std::weak_ptr(server)](const raw_json& params) {
-    const auto level = log_level_of(member_text(params, "level"));
+void caller_watches::watch_logs_of(const std::shared_ptr<clients::client>& server) {
+  const auto told = [this, from = std::weak_ptr(server)](const json::raw_json& params) {
+    const auto level = protocol::log_level_of(json::member_text(params, "level"));
     if (level && *level < level_) return;
     if (!host_.hears_of_others()) {
       const auto speaker = from.lock();
       if (!speaker || speaker->log_subject().empty() || speaker->log_subject() != host_.principal()) return;
     }
-    host_.send_note({.droppable = true}, make_notification("notifications/message", params));
+    host_.send_note({.droppable = true}, rpc::make_notification("notifications/message", params));
   };
-  watch w = server->watch_logs_of(host_.scope(), log_levels[level_], told);
+  clients::watch w = server->watch_logs_of(host_.scope(), protocol::log_levels[level_], told);
   logs_.push_back({server, std::move(w)});
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::watches

@@ -18,11 +18,11 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::watches {
 
 /// Returns each tool server that has something in the catalog, once. Remembers those of the latest catalog, since every
 /// caller asks after a change.
-std::vector<std::shared_ptr<client>> servers_in(const catalog_ptr& all);
+std::vector<std::shared_ptr<clients::client>> servers_in(const catalogs::catalog_ptr& all);
 
 class caller_watches {
  public:
@@ -30,12 +30,12 @@ class caller_watches {
   static constexpr std::size_t most_subscriptions = 1024;
 
   /// The host must outlive this object. `settle` is the time that a subscription waits for servers that are starting.
-  caller_watches(caller_host& host, milliseconds settle)
+  caller_watches(server::caller_host& host, milliseconds settle)
       : host_(host), settle_(settle), searches_(host, [this] { return search(); }) {}
 
   // These functions answer the request; subscribe() when the tool server has answered.
-  void subscribe(const raw_json& params, const reply_once& reply) { subscribe(params, reply, false); }
-  void unsubscribe(const raw_json& params, const reply_once& reply);
+  void subscribe(const json::raw_json& params, const server::reply_once& reply) { subscribe(params, reply, false); }
+  void unsubscribe(const json::raw_json& params, const server::reply_once& reply);
 
   /// Asks all servers for logs of this level and above, instead of an earlier one.
   void set_level(std::size_t level);
@@ -48,26 +48,26 @@ class caller_watches {
 
  private:
   struct log_watch {
-    std::weak_ptr<client> server;
-    watch held;
+    std::weak_ptr<clients::client> server;
+    clients::watch held;
   };
   struct subscription {
     shared_bytes uri;
-    resource_route route;
-    watch held = nullptr;
-    bool stale = false;                    // the catalog has changed
-    std::vector<reply_once> waiting = {};  // requests that the server's answer is for
+    catalogs::resource_route route;
+    clients::watch held = nullptr;
+    bool stale = false;                            // the catalog has changed
+    std::vector<server::reply_once> waiting = {};  // requests that the server's answer is for
   };
   subscription* find(const shared_bytes& uri);
   subscription forget(std::string_view uri);
-  void decided(const shared_bytes& uri, const call_outcome& answer);
-  void subscribe(const raw_json& params, const reply_once& reply, bool settled);
-  watch watched_at(const shared_bytes& uri, const resource_route& route);
+  void decided(const shared_bytes& uri, const rpc::call_outcome& answer);
+  void subscribe(const json::raw_json& params, const server::reply_once& reply, bool settled);
+  clients::watch watched_at(const shared_bytes& uri, const catalogs::resource_route& route);
   std::size_t search();
-  void updated(const shared_bytes& uri, const raw_json& params);
-  void watch_logs_of(const std::shared_ptr<client>& server);
+  void updated(const shared_bytes& uri, const json::raw_json& params);
+  void watch_logs_of(const std::shared_ptr<clients::client>& server);
 
-  caller_host& host_;
+  server::caller_host& host_;
   milliseconds settle_;
   std::unordered_map<std::string_view, subscription> subscriptions_;  // by their URIs
   uri_count uris_;
@@ -78,4 +78,4 @@ class caller_watches {
   paced_searches searches_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::watches

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::watches {
 
 result<void> uri_count::admit(std::size_t bytes) const {
   if (bytes > most_bytes - bytes_)
@@ -16,9 +16,9 @@ result<void> uri_count::admit(std::size_t bytes) const {
   return {};
 }
 
-std::string told_uri(const catalog& all, const resource_route& route, std::string_view asked,
+std::string told_uri(const catalogs::catalog& all, const catalogs::resource_route& route, std::string_view asked,
                      std::string_view changed) {
-  if (changed.empty() || changed == route.uri || changed.size() > longest_uri || !asked.ends_with(route.uri))
+  if (changed.empty() || changed == route.uri || changed.size() > protocol::longest_uri || !asked.ends_with(route.uri))
     return std::string(asked);
   std::string told(asked.substr(0, asked.size() - route.uri.size()));
   told.append(changed);
@@ -53,4 +53,4 @@ void paced_searches::run() {
   timer_->arm_next([this] { run(); });
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::watches

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::watches {
 
 /// The URIs of one table, in number and bytes. Their bytes count as bytes that mcpbx holds.
 class uri_count {
@@ -37,7 +37,8 @@ class uri_count {
 /// Returns the URI under which a caller that watches `asked` at this route is told of an update of the server's own URI
 /// `changed`, which may be a part of the watched one (2025-11-25, resources/updated): the server's URI, or behind
 /// `mcpbx://` if the caller asked that way. If the caller may not read the part, it is told of the whole.
-std::string told_uri(const catalog& all, const resource_route& route, std::string_view asked, std::string_view changed);
+std::string told_uri(const catalogs::catalog& all, const catalogs::resource_route& route, std::string_view asked,
+                     std::string_view changed);
 
 /// Searches in parts: a few in a turn, the others in later turns, since one search may cost as much as many messages.
 class paced_searches {
@@ -48,7 +49,7 @@ class paced_searches {
   using step = std::function<std::size_t()>;
 
   /// `host` must outlive this object or its stop().
-  paced_searches(caller_host& host, step next) : host_(&host), next_(std::move(next)) {}
+  paced_searches(server::caller_host& host, step next) : host_(&host), next_(std::move(next)) {}
 
   /// Begins, unless later turns are planned already.
   void begin();
@@ -58,10 +59,10 @@ class paced_searches {
  private:
   void run();
 
-  caller_host* host_;  // null once stopped
+  server::caller_host* host_;  // null once stopped
   step next_;
   std::unique_ptr<timer> timer_;
   bool waits_ = false, running_ = false;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::watches

@@ -20,16 +20,16 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::adapt {
 namespace {
 
 constexpr int max_adapted_depth = 64;
 
 // Returns true if `type` is this type or a list that contains it.
-bool has_type(const raw_json& type, std::string_view name) {
+bool has_type(const json::raw_json& type, std::string_view name) {
   if (type.is_string()) return type.as_string() == name;
   bool found = false;
-  for_each_element(type, [&](raw_json t) {
+  json::for_each_element(type, [&](json::raw_json t) {
     found = found || t.as_string() == name;
     return true;
   });
@@ -43,17 +43,17 @@ class cleaner {
 
   // Returns a nested schema repaired, or its own bytes if nothing is wrong. Schemas below the limit of depth stay as
   // they are.
-  raw_json clean(const raw_json& schema, int depth) {
+  json::raw_json clean(const json::raw_json& schema, int depth) {
     if (is_sound(schema.text(), max_adapted_depth - depth)) return schema;
-    auto object = raw_object::open(schema, {}, most_schema_members);
+    auto object = json::raw_object::open(schema, {}, json::most_schema_members);
     if (!object || depth > max_adapted_depth) return schema;
     // Rename the older form of prefixItems first, so that its schemas are repaired under that name.
     if (const auto list = object->find("items"); list.is_array()) {
       if (is_filled(list.text()) && !object->contains("prefixItems")) object->set("prefixItems", list);
-      object->set("items", raw_json::literal("{}"));
+      object->set("items", json::raw_json::literal("{}"));
     }
     mend_words(*object);
-    const auto replace = [&](std::string_view key, const raw_json& before, raw_json after) {
+    const auto replace = [&](std::string_view key, const json::raw_json& before, json::raw_json after) {
       if (after.text().data() != before.text().data()) object->set(key, std::move(after));
     };
     for (const std::string_view key : {"properties", "$defs", "definitions", "patternProperties", "dependentSchemas"})
@@ -62,7 +62,7 @@ class cleaner {
     for (const std::string_view key : {"anyOf", "oneOf", "allOf", "prefixItems"})
       if (const auto list = object->find(key))
         replace(key, list, below(schema::member_step(key), [&] { return clean_list(list, depth); }));
-    const auto clean_one = [&](std::string_view key, const raw_json& one) {
+    const auto clean_one = [&](std::string_view key, const json::raw_json& one) {
       replace(key, one, below(schema::member_step(key), [&] { return clean(one, depth + 1); }));
     };
     for (const std::string_view key : {"additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
@@ -72,7 +72,7 @@ class cleaner {
     if (items.is_object()) {
       clean_one("items", items);
     } else if (items || has_type(object->find("type"), "array")) {
-      object->set("items", raw_json::literal("{}"));
+      object->set("items", json::raw_json::literal("{}"));
     }
     return object->json();
   }
@@ -80,7 +80,7 @@ class cleaner {
  private:
   // Calls `f` with the path extended by `step`.
   template <class F>
-  raw_json below(const std::string& step, F&& f) {
+  json::raw_json below(const std::string& step, F&& f) {
     const auto size = path_.size();
     path_ += step;
     auto made = f();
@@ -89,14 +89,14 @@ class cleaner {
   }
 
   // Repairs a map of names to schemas: removes values that are no schema, turns `true` into {}.
-  raw_json clean_map(const raw_json& map, int depth) {
-    auto object = raw_object::open(map, {}, most_schema_members);
-    if (!object) return raw_json::literal("{}");
+  json::raw_json clean_map(const json::raw_json& map, int depth) {
+    auto object = json::raw_object::open(map, {}, json::most_schema_members);
+    if (!object) return json::raw_json::literal("{}");
     std::vector<std::string> wrong;
-    std::vector<std::pair<std::string, raw_json>> changed;
-    object->for_each([&](std::string_view name, const raw_json& value) {
+    std::vector<std::pair<std::string, json::raw_json>> changed;
+    object->for_each([&](std::string_view name, const json::raw_json& value) {
       if (value.is_true()) {
-        changed.emplace_back(name, raw_json::literal("{}"));
+        changed.emplace_back(name, json::raw_json::literal("{}"));
       } else if (!value.is_object()) {
         wrong.emplace_back(name);
         // Changes beyond the limit of reports are only counted.
@@ -115,17 +115,17 @@ class cleaner {
   }
 
   // Repairs the schemas of a list; returns its own bytes if nothing is wrong.
-  raw_json clean_list(const raw_json& list, int depth) {
+  json::raw_json clean_list(const json::raw_json& list, int depth) {
     std::string out = "[";
     bool changed = false;
     std::size_t index = 0;
-    for_each_element(list, [&](const raw_json& e) {
+    json::for_each_element(list, [&](const json::raw_json& e) {
       const auto cleaned = below("[" + std::to_string(index++) + "]", [&] { return clean(e, depth + 1); });
       changed = changed || cleaned.text().data() != e.text().data();
       out.append(out.size() > 1 ? "," : "").append(cleaned.text());
       return true;
     });
-    return changed ? raw_json::own(out + "]") : list;
+    return changed ? json::raw_json::own(out + "]") : list;
   }
 
   std::vector<std::string>& changes_;
@@ -143,18 +143,18 @@ bool is_plain_argument(std::string_view name) {
 }
 
 // Removes optional arguments with other names. Returns the name of a required one that is refused, or "".
-std::string drop_odd_arguments(raw_object& schema, std::vector<std::string>& changes) {
+std::string drop_odd_arguments(json::raw_object& schema, std::vector<std::string>& changes) {
   const auto arguments = schema.find("properties");
   std::vector<std::string> odd;
-  walk::members(arguments.text(), [&](std::string_view name, std::string_view) {
+  json::walk::members(arguments.text(), [&](std::string_view name, std::string_view) {
     if (!is_plain_argument(name)) odd.emplace_back(name);
   });
   if (odd.empty()) return {};
-  auto properties = raw_object::open(arguments, {}, most_schema_members);
+  auto properties = json::raw_object::open(arguments, {}, json::most_schema_members);
   if (!properties) return {};
   std::string required;
   const std::unordered_set<std::string_view> is_odd(odd.begin(), odd.end());
-  for_each_element(schema.find("required"), [&](raw_json e) {
+  json::for_each_element(schema.find("required"), [&](json::raw_json e) {
     const auto name = e.as_string().value_or("");
     if (is_odd.contains(name)) required = name;
     return required.empty();
@@ -162,7 +162,7 @@ std::string drop_odd_arguments(raw_object& schema, std::vector<std::string>& cha
   if (!required.empty()) return required;
   for (const auto& name : odd) {
     properties->erase(name);
-    changes.push_back("the argument " + json_quoted(cut_utf8(name, 128)) + " goes, because " +
+    changes.push_back("the argument " + json::json_quoted(cut_utf8(name, 128)) + " goes, because " +
                       std::string(argument_names));
   }
   schema.set("properties", properties->json());
@@ -171,10 +171,10 @@ std::string drop_odd_arguments(raw_object& schema, std::vector<std::string>& cha
 
 // Returns the schema without invisible characters. For titles and descriptions the report lists them, elsewhere it only
 // says so.
-raw_json seen_schema(const raw_json& schema, std::vector<std::string>& changes) {
-  if (without_hidden(schema).text().data() == schema.text().data()) return schema;
+json::raw_json seen_schema(const json::raw_json& schema, std::vector<std::string>& changes) {
+  if (redact::without_hidden(schema).text().data() == schema.text().data()) return schema;
   const auto described = clean_annotations(schema, changes);
-  auto seen = without_hidden(described);
+  auto seen = redact::without_hidden(described);
   if (seen.text().data() != described.text().data())
     changes.emplace_back("inputSchema loses characters that are not seen, in names or values");
   return seen;
@@ -190,7 +190,7 @@ void bound_changes(std::vector<std::string>& changes) {
 
 }  // namespace
 
-result<tool_definition> adapt_tool(std::string_view name, std::string_view description, const raw_json& schema,
+result<tool_definition> adapt_tool(std::string_view name, std::string_view description, const json::raw_json& schema,
                                    std::string_view api) {
   const auto left_out = [&](errc code, std::string_view why) {
     return fail(code, "The tool \"" + std::string(name) + "\" is left out: " + std::string(why));
@@ -199,11 +199,11 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
   tool.name = name;
   std::string conditions;
   if (!schema.is_object()) {
-    tool.schema = raw_json::literal(R"({"type":"object","properties":{}})");
+    tool.schema = json::raw_json::literal(R"({"type":"object","properties":{}})");
   } else {
     // First step: a name without its invisible characters may be a keyword, which the later steps must see.
-    auto object =
-        raw_object::open(cleaner(tool.changes).clean(seen_schema(schema, tool.changes), 0), {}, most_schema_members);
+    auto object = json::raw_object::open(cleaner(tool.changes).clean(seen_schema(schema, tool.changes), 0), {},
+                                         json::most_schema_members);
     if (!object) return left_out(object.error().code, "its schema cannot be read: " + object.error().message);
     for (const auto* key : {"$schema", "$id", "$comment"}) object->erase(key);
     conditions = fold_combinators(*object, object->json());
@@ -213,9 +213,9 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
                       "its schema is of type " + std::string(type.text()) + " where arguments are an object.");
     if (type.is_array() && !has_type(type, "object"))
       return left_out(errc::invalid_argument, "its schema allows no object, and arguments are one.");
-    if (!type.is_string()) object->set("type", raw_json::literal("\"object\""));
-    if (!object->find("properties").is_object()) object->set("properties", raw_json::literal("{}"));
-    if (const auto* known = find_api(api); known != nullptr && known->schema.plain_argument_names)
+    if (!type.is_string()) object->set("type", json::raw_json::literal("\"object\""));
+    if (!object->find("properties").is_object()) object->set("properties", json::raw_json::literal("{}"));
+    if (const auto* known = registry::find_api(api); known != nullptr && known->schema.plain_argument_names)
       if (const auto odd = drop_odd_arguments(*object, tool.changes); !odd.empty())
         return left_out(errc::invalid_argument,
                         "it needs an argument called \"" + odd + "\", and " + std::string(argument_names) + ".");
@@ -223,18 +223,18 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
     tool.schema = mend_references(object->json(), tool.changes);
   }
   // Once more after all steps that write descriptions: cutting one may have left a joiner at its end.
-  tool.schema = without_hidden(clean_annotations(schema_for(api, tool.schema), tool.changes));
+  tool.schema = redact::without_hidden(clean_annotations(schema_for(api, tool.schema), tool.changes));
   bound_changes(tool.changes);
   const auto text = text_for_models(description, max_description - std::min(max_description, conditions.size()));
-  tool.description = text + printable(conditions, true);
+  tool.description = text + redact::printable(conditions, true);
   if (!tool.description.empty() && text.empty()) tool.description.erase(0, 1);
   return tool;
 }
 
 std::string changes_in_words(const tool_definition& tool) {
   std::string all;
-  for (const auto& c : tool.changes) all += (all.empty() ? "" : "; ") + printable(c);
+  for (const auto& c : tool.changes) all += (all.empty() ? "" : "; ") + redact::printable(c);
   return all;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::adapt

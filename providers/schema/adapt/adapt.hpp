@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::adapt {
 
 /// Largest description in bytes that a model is shown.
 inline constexpr std::size_t max_description = 4096;
@@ -22,10 +22,10 @@ inline constexpr std::size_t max_changes = 8;
 /// - for APIs with plain_argument_names, optional arguments with other names;
 /// - for APIs with a part of JSON Schema, everything that schema_for() (reduce.hpp) rewrites.
 /// `changes` reports every loss. An error is the reason to leave this one tool out.
-result<tool_definition> adapt_tool(std::string_view name, std::string_view description, const raw_json& schema,
+result<tool_definition> adapt_tool(std::string_view name, std::string_view description, const json::raw_json& schema,
                                    std::string_view api = "openai-chat");
 
 /// Returns the changes of a tool as one line without control characters; "" if there are none.
 std::string changes_in_words(const tool_definition& tool);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::adapt

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::adapt {
 namespace {
 
 constexpr int max_annotated_depth = 256;
@@ -43,7 +43,7 @@ class annotation_cleaner {
 
   void schema(std::string_view text, const place* at, int depth) {
     if (depth > max_annotated_depth) return;
-    walk::members(text, [&](std::string_view name, std::string_view value) {
+    json::walk::members(text, [&](std::string_view name, std::string_view value) {
       const place here{at, name};
       switch (find_keyword(name)) {
         case keyword::text:
@@ -51,7 +51,7 @@ class annotation_cleaner {
           break;
         case keyword::properties:
         case keyword::schema_map:
-          walk::members(value, [&](std::string_view key, std::string_view s) {
+          json::walk::members(value, [&](std::string_view key, std::string_view s) {
             const place below{&here, key};
             schema(s, &below, depth + 1);
           });
@@ -60,7 +60,7 @@ class annotation_cleaner {
         case keyword::plain_schema:
         case keyword::items:
         case keyword::schema_list:
-          if (walk::is_array(value))
+          if (json::walk::is_array(value))
             list(value, here, depth);
           else
             schema(value, &here, depth + 1);
@@ -72,29 +72,29 @@ class annotation_cleaner {
   }
 
   // Returns the cleaned text up to its end, or an absent value if nothing changed.
-  raw_json take(std::string_view text) {
+  json::raw_json take(std::string_view text) {
     if (done_ == text.data()) return {};
     out_.append(done_, text.data() + text.size());
-    return raw_json::own(out_);
+    return json::raw_json::own(out_);
   }
 
  private:
   void list(std::string_view text, const place& at, int depth) {
     std::size_t index = 0;
-    walk::elements(text, [&](std::string_view s) {
+    json::walk::elements(text, [&](std::string_view s) {
       const place here{&at, {}, index++, true};
       schema(s, &here, depth + 1);
     });
   }
 
   void annotation(std::string_view token, const place& at) {
-    if (!walk::is_string(token) || !may_need_cleaning(token)) return;
-    const auto text = unescaped(token);
-    const auto clean = printable(text, true);
+    if (!json::walk::is_string(token) || !may_need_cleaning(token)) return;
+    const auto text = json::unescaped(token);
+    const auto clean = redact::printable(text, true);
     const auto shown = text_for_models(text, max_annotation);
     if (shown == text) return;
     out_.append(done_, token.data());
-    append_quoted(out_, shown);
+    json::append_quoted(out_, shown);
     done_ = token.data() + token.size();
     const bool lost = clean != text, cut = shown != clean;
     changes_.push_back(path_text(&at) + (lost ? " loses characters that are not seen" : "") +
@@ -110,13 +110,13 @@ class annotation_cleaner {
 }  // namespace
 
 std::string text_for_models(std::string_view text, std::size_t bytes) {
-  auto shown = printable(text, true);
+  auto shown = redact::printable(text, true);
   if (shown.size() > bytes)
     shown = std::string(cut_utf8(shown, bytes - std::min(bytes, ellipsis.size()))).append(ellipsis);
   return shown;
 }
 
-raw_json clean_annotations(const raw_json& schema, std::vector<std::string>& changes) {
+json::raw_json clean_annotations(const json::raw_json& schema, std::vector<std::string>& changes) {
   const auto text = schema.text();
   if (!may_need_cleaning(text)) return schema;
   annotation_cleaner cleaner(text, changes);
@@ -125,4 +125,4 @@ raw_json clean_annotations(const raw_json& schema, std::vector<std::string>& cha
   return cleaned.empty() ? schema : cleaned;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::adapt

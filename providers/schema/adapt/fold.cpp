@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::adapt {
 namespace {
 
 constexpr int max_fold_depth = 8;
@@ -35,7 +35,7 @@ class text_list {
 // A property with its different schemas.
 struct merged_property {
   std::string name;
-  std::vector<raw_json> schemas;
+  std::vector<json::raw_json> schemas;
   std::unordered_set<std::string_view> known;  // of the texts of `schemas`
 };
 
@@ -48,20 +48,20 @@ struct merged {
 
 // Target of references, with the number of bytes read so far.
 struct document {
-  const raw_json& root;
+  const json::raw_json& root;
   std::size_t work = 0;
 };
 
-std::vector<std::string> strings_of(const raw_json& list) {
+std::vector<std::string> strings_of(const json::raw_json& list) {
   text_list all;
-  for_each_element(list, [&](raw_json e) {
+  json::for_each_element(list, [&](json::raw_json e) {
     if (auto s = e.as_string()) all.add(*std::move(s));
     return true;
   });
   return all.all();
 }
 
-void add_property(merged& m, const std::string& name, const raw_json& schema) {
+void add_property(merged& m, const std::string& name, const json::raw_json& schema) {
   const auto [place, fresh] = m.places.try_emplace(name, m.properties.size());
   if (fresh) m.properties.push_back({name, {}, {}});
   auto& property = m.properties[place->second];
@@ -74,16 +74,16 @@ void tell(merged& m, std::string_view condition) {
 }
 
 // Follows "#/$defs/a/b" inside `root`; leaves other references alone.
-raw_json resolve(raw_json branch, document& in) {
+json::raw_json resolve(json::raw_json branch, document& in) {
   for (int i = 0; i < max_fold_depth; ++i) {
-    const auto ref = find_member(branch, "$ref").as_string();
+    const auto ref = json::find_member(branch, "$ref").as_string();
     if (!ref || !ref->starts_with("#/")) return branch;
     in.work += in.root.text().size();
     if (in.work > max_fold_work) return {};
-    raw_json at = in.root;
+    json::raw_json at = in.root;
     for (std::size_t from = 2; from <= ref->size() && at;) {
       const auto end = std::min(ref->find('/', from), ref->size());
-      at = find_member(at, std::string_view(*ref).substr(from, end - from), most_schema_members);
+      at = json::find_member(at, std::string_view(*ref).substr(from, end - from), json::most_schema_members);
       from = end + 1;
     }
     if (!at.is_object()) return {};
@@ -98,11 +98,11 @@ std::string listed(const std::vector<std::string>& fields) {
   return "(" + text + ")";
 }
 
-void collect(const raw_json& schema, document& from, int depth, merged& out);
+void collect(const json::raw_json& schema, document& from, int depth, merged& out);
 
-void collect_choices(std::string_view key, const raw_json& branches, document& from, int depth, merged& out) {
+void collect_choices(std::string_view key, const json::raw_json& branches, document& from, int depth, merged& out) {
   std::vector<std::vector<std::string>> demands;
-  for_each_element(branches, [&](raw_json b) {
+  json::for_each_element(branches, [&](json::raw_json b) {
     merged branch;
     collect(resolve(b, from), from, depth + 1, branch);
     for (const auto& p : branch.properties)
@@ -131,13 +131,13 @@ void collect_choices(std::string_view key, const raw_json& branches, document& f
                 " one of these sets of arguments: " + sets + ".");
 }
 
-void collect(const raw_json& schema, document& from, int depth, merged& out) {
+void collect(const json::raw_json& schema, document& from, int depth, merged& out) {
   from.work += schema.text().size();
   if (depth > max_fold_depth || from.work > max_fold_work) return;
-  auto object = raw_object::open(schema, {}, most_schema_members);
+  auto object = json::raw_object::open(schema, {}, json::most_schema_members);
   if (!object) return;
-  if (auto properties = raw_object::open(object->find("properties"), {}, most_schema_members))
-    properties->for_each([&](std::string_view name, raw_json s) { add_property(out, std::string(name), s); });
+  if (auto properties = json::raw_object::open(object->find("properties"), {}, json::most_schema_members))
+    properties->for_each([&](std::string_view name, json::raw_json s) { add_property(out, std::string(name), s); });
   for (auto& f : strings_of(object->find("required"))) out.required.add(std::move(f));
   for (const std::string_view key : {"allOf", "anyOf", "oneOf"})
     if (const auto branches = object->find(key); branches.is_array()) collect_choices(key, branches, from, depth, out);
@@ -149,7 +149,7 @@ void collect(const raw_json& schema, document& from, int depth, merged& out) {
 
 }  // namespace
 
-std::string fold_combinators(raw_object& schema, const raw_json& root) {
+std::string fold_combinators(json::raw_object& schema, const json::raw_json& root) {
   const auto keys = {"allOf", "anyOf", "oneOf", "not", "enum"};
   if (std::none_of(keys.begin(), keys.end(), [&](auto key) { return schema.contains(key); })) return {};
   merged all;
@@ -157,7 +157,7 @@ std::string fold_combinators(raw_object& schema, const raw_json& root) {
   collect(root, from, 0, all);
   for (const auto* key : keys) schema.erase(key);
   std::string properties;
-  json_writer w(properties);
+  json::json_writer w(properties);
   w.begin_object();
   for (const auto& [name, schemas, known] : all.properties) {
     w.key(name);
@@ -170,7 +170,7 @@ std::string fold_combinators(raw_object& schema, const raw_json& root) {
   schema.set("properties", w.json());
   if (const auto& names = all.required.all(); !names.empty()) {
     std::string required;
-    json_writer list(required);
+    json::json_writer list(required);
     list.begin_array();
     for (const auto& name : names) list.value(name);
     list.end_array();
@@ -181,4 +181,4 @@ std::string fold_combinators(raw_object& schema, const raw_json& root) {
   return all.conditions;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::adapt

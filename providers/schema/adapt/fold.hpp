@@ -5,9 +5,9 @@
 
 #include <string>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::adapt {
 
 /// Edits `schema`, a copy of `root`, which local references refer to. Returns the condition for the description, or "".
-std::string fold_combinators(raw_object& schema, const raw_json& root);
+std::string fold_combinators(json::raw_object& schema, const json::raw_json& root);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::adapt

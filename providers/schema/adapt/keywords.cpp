@@ -8,7 +8,7 @@
 #include <array>
 #include <cstddef>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::adapt {
 namespace {
 
 struct named_keyword {
@@ -140,4 +140,4 @@ bool is_count(std::string_view value) {
   return digits == value.npos || (value[digits] == '.' && value.find_first_not_of('0', digits + 1) == value.npos);
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::adapt

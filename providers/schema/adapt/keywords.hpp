@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::adapt {
 
 enum class keyword : std::uint8_t {
   other,         ///< no demand on its value, or not known
@@ -45,4 +45,4 @@ inline bool is_number(std::string_view value) {
   return !value.empty() && (value.front() == '-' || (value.front() >= '0' && value.front() <= '9'));
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::adapt

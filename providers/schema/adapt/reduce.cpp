@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::adapt {
 namespace {
 
 constexpr int max_reduced_depth = 32;
@@ -110,7 +110,7 @@ struct gathered {
 // Writes all subschemas into one text, so that deep schemas cost no copies from level to level.
 class reducer {
  public:
-  reducer(std::string_view root, const schema_rules& rules) : root_(root), rules_(rules) {
+  reducer(std::string_view root, const wire::schema_rules& rules) : root_(root), rules_(rules) {
     out_.reserve(root.size() + root.size() / 8);
   }
 
@@ -121,7 +121,7 @@ class reducer {
 
  private:
   void write(std::string_view schema, int depth) {
-    if (!walk::is_object(schema) || depth > max_reduced_depth || size_ > max_size) {
+    if (!json::walk::is_object(schema) || depth > max_reduced_depth || size_ > max_size) {
       out_ += "{}";
       return;
     }
@@ -142,7 +142,7 @@ class reducer {
     for (bool more = true; more && !at.empty();) {
       const auto end = ref.find('/');
       more = end != std::string_view::npos;
-      at = walk::find(at, step_of(ref.substr(0, end)));
+      at = json::walk::find(at, step_of(ref.substr(0, end)));
       ref.remove_prefix(more ? end + 1 : ref.size());
     }
     return at;
@@ -158,15 +158,15 @@ class reducer {
     return is_plain_text(name) ? name : std::string_view(unescaped_.emplace_front(name));
   }
   void write_name(std::string_view name) {
-    if (!is_plain_text(name)) return append_quoted(out_, name);
+    if (!is_plain_text(name)) return json::append_quoted(out_, name);
     out_ += '"';
     out_.append(name);
     out_ += '"';
   }
   // Returns the text of a string token; "" for other tokens.
   std::string_view text_of(std::string_view token) {
-    if (!walk::is_string(token)) return {};
-    if (token.find('\\') != std::string_view::npos) return unescaped_.emplace_front(unescaped(token));
+    if (!json::walk::is_string(token)) return {};
+    if (token.find('\\') != std::string_view::npos) return unescaped_.emplace_front(json::unescaped(token));
     return token.substr(1, token.size() - 2);
   }
 
@@ -174,18 +174,18 @@ class reducer {
     work_ += schema.size();
     if (depth > max_reduced_depth || work_ > max_work) return;
     std::string_view ref, all;
-    walk::members(schema, [&](std::string_view key, std::string_view value) {
+    json::walk::members(schema, [&](std::string_view key, std::string_view value) {
       if (key == "$ref") {
         ref = value;
       } else if (key == "allOf") {
         all = value;
       } else if (key == "properties") {
-        g.object = g.object || walk::is_object(value);
-        walk::members(value, [&](std::string_view name, std::string_view s) {
-          if (walk::is_object(s) || s == "true") g.properties.add({kept(name), s});
+        g.object = g.object || json::walk::is_object(value);
+        json::walk::members(value, [&](std::string_view name, std::string_view s) {
+          if (json::walk::is_object(s) || s == "true") g.properties.add({kept(name), s});
         });
       } else if (key == "required") {
-        walk::elements(value, [&](std::string_view name) { g.required.add({text_of(name), {}}); });
+        json::walk::elements(value, [&](std::string_view name) { g.required.add({text_of(name), {}}); });
       } else {
         g.words.add({kept(key), value});
       }
@@ -194,14 +194,14 @@ class reducer {
       const auto followed = std::ranges::count(refs_, name) + std::ranges::count(g.refs, name);
       work_ += root_.size();
       const auto to = work_ <= max_work ? target(name) : std::string_view();
-      if (walk::is_object(to) && followed >= max_unrolled) {
+      if (json::walk::is_object(to) && followed >= max_unrolled) {
         g.cut = name;
-      } else if (walk::is_object(to)) {
+      } else if (json::walk::is_object(to)) {
         g.refs.push_back(name);
         gather(to, depth + 1, g);
       }
     }
-    walk::elements(all, [&](std::string_view branch) { gather(branch, depth + 1, g); });
+    json::walk::elements(all, [&](std::string_view branch) { gather(branch, depth + 1, g); });
   }
 
   // Writes a comma unless the next item is the first behind the bracket at `opened`.
@@ -219,7 +219,7 @@ class reducer {
   void list(std::string_view schemas, int depth) {
     const auto opened = out_.size();
     out_ += '[';
-    walk::elements(schemas, [&](std::string_view s) {
+    json::walk::elements(schemas, [&](std::string_view s) {
       comma(opened);
       write(s, depth + 1);
     });
@@ -259,7 +259,7 @@ class reducer {
         list(value, depth);
       } else if (name == "additionalProperties" && rules_.additional_properties) {
         key(opened, name);
-        if (walk::is_object(value))
+        if (json::walk::is_object(value))
           write(value, depth + 1);
         else
           out_ += value;
@@ -286,13 +286,13 @@ class reducer {
   }
 
   void write_description(std::string_view token, std::string_view told) {
-    if (told.empty() && walk::is_string(token) && token.find('\\') == std::string_view::npos) {
+    if (told.empty() && json::walk::is_string(token) && token.find('\\') == std::string_view::npos) {
       out_ += token;  // as it would be written
       return;
     }
-    auto text = walk::text(token);
+    auto text = json::walk::text(token);
     if (!told.empty()) text.append(text.empty() ? "(" : " (").append(told).append(")");
-    append_quoted(out_, text);
+    json::append_quoted(out_, text);
   }
 
   void write_properties(std::size_t opened, const gathered& g, int depth) {
@@ -332,7 +332,7 @@ class reducer {
     if (only)
       look(value);
     else
-      walk::elements(value, look);
+      json::walk::elements(value, look);
     if (plain || !rules_.plain_enums) {
       if (!only && !is_filled(value)) return true;
       key(opened, "enum");
@@ -347,7 +347,7 @@ class reducer {
     const auto list = out_.size();
     out_ += '[';
     if (!only)
-      walk::elements(value, [&](std::string_view v) {
+      json::walk::elements(value, [&](std::string_view v) {
         if (!is_plain(v)) return;
         comma(list);
         out_ += v;
@@ -358,7 +358,7 @@ class reducer {
   }
 
   std::string_view root_;
-  const schema_rules& rules_;
+  const wire::schema_rules& rules_;
   std::string out_;
   std::forward_list<std::string> unescaped_;  // copies of names that had escapes
   std::vector<std::string_view> refs_;        // references followed between the root and here
@@ -368,13 +368,13 @@ class reducer {
 
 }  // namespace
 
-raw_json reduce_schema(const raw_json& schema, const schema_rules& rules) {
-  return raw_json::own(reducer(schema.text(), rules).run());
+json::raw_json reduce_schema(const json::raw_json& schema, const wire::schema_rules& rules) {
+  return json::raw_json::own(reducer(schema.text(), rules).run());
 }
 
-raw_json schema_for(std::string_view api, const raw_json& schema) {
-  const auto* known = find_api(api);
+json::raw_json schema_for(std::string_view api, const json::raw_json& schema) {
+  const auto* known = registry::find_api(api);
   return known != nullptr && known->schema.partial ? reduce_schema(schema, known->schema) : schema;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::adapt

@@ -6,14 +6,14 @@
 
 #include <string_view>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::adapt {
 
 /// Rewrites `schema` (checked) with the keywords of `rules`. Resolves local references, recursive ones three times. Any
 /// value is allowed behind that, for other references, below 32 levels, above 256 KiB of result and above 32 MiB of
 /// reading; the description names the expected form where it is known.
-raw_json reduce_schema(const raw_json& schema, const schema_rules& rules);
+json::raw_json reduce_schema(const json::raw_json& schema, const wire::schema_rules& rules);
 
 /// Returns the input schema of an adapted tool (adapt.hpp) for `api`: the same bytes for APIs with full JSON Schema.
-raw_json schema_for(std::string_view api, const raw_json& schema);
+json::raw_json schema_for(std::string_view api, const json::raw_json& schema);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::adapt

@@ -13,16 +13,14 @@
 #include <unordered_map>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::adapt {
 namespace {
-
-namespace json = schema::tree;
 
 constexpr std::array<std::string_view, 2> reference_keys{"$ref", "$dynamicRef"};
 constexpr std::size_t max_reference_told = 200;  // bytes, in a description
 
 // Maps a schema to the target of its dangling reference.
-using lost_references = std::unordered_map<const json::value*, std::string_view>;
+using lost_references = std::unordered_map<const schema::tree::value*, std::string_view>;
 
 bool may_refer(std::string_view text) {
   // The names, or an escape that may be a part of them.
@@ -50,20 +48,20 @@ class reference_mender {
   explicit reference_mender(const lost_references& lost) : lost_(lost) {}
 
   // `text` is what `value` was read from. As deep as the parser of values lets it be.
-  void write(std::string_view text, const json::value& value) {
+  void write(std::string_view text, const schema::tree::value& value) {
     if (const auto lost = lost_.find(&value); lost != lost_.end()) return write_any(text, value, lost->second);
     const char* done = text.data();
-    const auto part = [&](std::string_view inner, const json::value* v) {
+    const auto part = [&](std::string_view inner, const schema::tree::value* v) {
       if (!v) return;
       out_.append(done, inner.data());
       write(inner, *v);
       done = inner.data() + inner.size();
     };
     if (const auto* object = value.if_object())
-      walk::members(text, [&](std::string_view key, std::string_view v) { part(v, object->if_contains(key)); });
+      json::walk::members(text, [&](std::string_view key, std::string_view v) { part(v, object->if_contains(key)); });
     std::size_t index = 0;
     if (const auto* list = value.if_array())
-      walk::elements(text, [&](std::string_view v) {
+      json::walk::elements(text, [&](std::string_view v) {
         part(v, index < list->size() ? &(*list)[index] : nullptr);
         ++index;
       });
@@ -73,13 +71,13 @@ class reference_mender {
   std::string take() { return std::move(out_); }
 
  private:
-  void write_any(std::string_view text, const json::value& value, std::string_view reference) {
+  void write_any(std::string_view text, const schema::tree::value& value, std::string_view reference) {
     std::string told;
     out_ += '{';
-    walk::members(text, [&](std::string_view key, std::string_view v) {
-      if (key == "description") told = walk::text(v) + " ";
+    json::walk::members(text, [&](std::string_view key, std::string_view v) {
+      if (key == "description") told = json::walk::text(v) + " ";
       if (key == "description" || key == reference_keys[0] || key == reference_keys[1]) return;
-      append_quoted(out_, key);
+      json::append_quoted(out_, key);
       out_ += ':';
       const auto* known = value.get_object().if_contains(key);
       known ? write(v, *known) : void(out_ += v);
@@ -88,7 +86,7 @@ class reference_mender {
     const auto cut = cut_utf8(reference, max_reference_told);
     told.append("(its form is told by \"").append(cut).append(cut.size() < reference.size() ? "…" : "");
     out_ += R"("description":)";
-    append_quoted(out_, told + "\", which is not known here)");
+    json::append_quoted(out_, told + "\", which is not known here)");
     out_ += '}';
   }
 
@@ -98,8 +96,8 @@ class reference_mender {
 
 }  // namespace
 
-raw_json mend_references(const raw_json& schema, std::vector<std::string>& changes) {
-  if (!may_refer(schema.text()) || schema.text().size() > json_schema::max_text) return schema;
+json::raw_json mend_references(const json::raw_json& schema, std::vector<std::string>& changes) {
+  if (!may_refer(schema.text()) || schema.text().size() > schema::json_schema::max_text) return schema;
   auto document = schema::parsed_schema(schema);
   if (!document) return schema;
   schema::program p;
@@ -108,10 +106,10 @@ raw_json mend_references(const raw_json& schema, std::vector<std::string>& chang
   if (!index.open()) return schema;
   const auto lost = find_lost(index);
   if (lost.empty()) return schema;
-  for (const auto& note : p.notes) changes.push_back(describe(note, "inputSchema"));
+  for (const auto& note : p.notes) changes.push_back(schema::describe(note, "inputSchema"));
   reference_mender mender(lost);
   mender.write(schema.text(), p.documents.front().root);
-  return raw_json::own(mender.take());
+  return json::raw_json::own(mender.take());
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::adapt

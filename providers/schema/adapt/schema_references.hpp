@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::adapt {
 
 /// Removes references that lead out of the document, because nothing is ever fetched. The description of the schema
 /// says so to the model, and `changes` reports the place. Returns the same bytes if there are none, and for schemas
 /// beyond the bounds of json_schema.
-raw_json mend_references(const raw_json& schema, std::vector<std::string>& changes);
+json::raw_json mend_references(const json::raw_json& schema, std::vector<std::string>& changes);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::adapt

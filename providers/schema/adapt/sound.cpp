@@ -9,7 +9,7 @@
 #include <array>
 #include <cstddef>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::adapt {
 namespace {
 
 constexpr std::size_t max_compared = 32;  // largest list whose texts are compared with each other
@@ -56,7 +56,7 @@ class inspector {
   }
   std::string_view value() {
     const char* const from = p_;
-    p_ = json_skip::value(p_, end_);
+    p_ = json::json_skip::value(p_, end_);
     return {from, static_cast<std::size_t>(p_ - from)};
   }
   bool skip() { return !value().empty(); }
@@ -140,4 +140,4 @@ bool is_sound(std::string_view schema, int levels) {
   return inspector(schema).schema(levels);
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::adapt

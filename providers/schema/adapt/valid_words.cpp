@@ -10,48 +10,49 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::adapt {
 namespace {
 
 // Returns the distinct strings of a list that `take` accepts; absent if that is the list itself, `[]` for none.
 template <class Take>
-raw_json filtered(const raw_json& list, Take&& take) {
+json::raw_json filtered(const json::raw_json& list, Take&& take) {
   std::vector<std::string> kept;
   std::unordered_set<std::string> known;
-  const auto all = for_each_element(list, [&](raw_json e) {
+  const auto all = json::for_each_element(list, [&](json::raw_json e) {
     auto text = e.as_string();
     if (text && take(*text) && known.insert(*text).second) kept.push_back(*std::move(text));
     return true;
   });
   if (kept.size() == all) return {};
   std::string out = "[";
-  for (const auto& k : kept) out += (out.size() > 1 ? "," : "") + json_quoted(k);
-  return raw_json::own(out + "]");
+  for (const auto& k : kept) out += (out.size() > 1 ? "," : "") + json::json_quoted(k);
+  return json::raw_json::own(out + "]");
 }
 
 // Returns the elements of a list that are schemas; absent if all are, `[]` for none.
-raw_json only_schemas(const raw_json& list) {
+json::raw_json only_schemas(const json::raw_json& list) {
   std::string out = "[";
   bool changed = false;
-  for_each_element(list, [&](raw_json e) {
+  json::for_each_element(list, [&](json::raw_json e) {
     if (e.is_object() || is_flag(e.text()))
       out.append(out.size() > 1 ? "," : "").append(e.text());
     else
       changed = true;
     return true;
   });
-  return changed ? raw_json::own(out + "]") : raw_json();
+  return changed ? json::raw_json::own(out + "]") : json::raw_json();
 }
 
 struct change {
   std::string key;
-  raw_json value;  // absent: remove the keyword
+  json::raw_json value;  // absent: remove the keyword
 };
 
 // Appends the change that a keyword needs, if any.
-void judge(std::string_view key, const raw_json& value, const raw_object& schema, std::vector<change>& changes) {
+void judge(std::string_view key, const json::raw_json& value, const json::raw_object& schema,
+           std::vector<change>& changes) {
   const auto out = [&] { changes.push_back({std::string(key), {}}); };
-  const auto replace = [&](raw_json list, bool needs_element) {
+  const auto replace = [&](json::raw_json list, bool needs_element) {
     if (needs_element && !is_filled((list ? list : value).text())) return out();
     if (list) changes.push_back({std::string(key), std::move(list)});
   };
@@ -62,9 +63,9 @@ void judge(std::string_view key, const raw_json& value, const raw_object& schema
   switch (what) {
     case keyword::type:
       if (value.is_array())
-        replace(filtered(value, [](const std::string& t) { return is_type(json_quoted(t)); }), true);
+        replace(filtered(value, [](const std::string& t) { return is_type(json::json_quoted(t)); }), true);
       else
-        must(is_type(json_quoted(value.as_string().value_or(""))));
+        must(is_type(json::json_quoted(value.as_string().value_or(""))));
       break;
     case keyword::required:
       if (!value.is_array()) return out();
@@ -94,9 +95,9 @@ void judge(std::string_view key, const raw_json& value, const raw_object& schema
 
 }  // namespace
 
-void mend_words(raw_object& schema) {
+void mend_words(json::raw_object& schema) {
   std::vector<change> changes;
-  schema.for_each([&](std::string_view key, const raw_json& value) { judge(key, value, schema, changes); });
+  schema.for_each([&](std::string_view key, const json::raw_json& value) { judge(key, value, schema, changes); });
   for (auto& c : changes)
     if (c.value)
       schema.set(c.key, std::move(c.value));
@@ -104,4 +105,4 @@ void mend_words(raw_object& schema) {
       schema.erase(c.key);
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::adapt

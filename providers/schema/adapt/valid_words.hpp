@@ -3,11 +3,11 @@
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::adapt {
 
 /// Removes such keywords from one level of a schema, or repairs them if the intent is clear (`exclusiveMinimum: true`
 /// of draft 4, duplicates in `required`). Leaves subschemas to the caller, except values that are no schema at all. A
 /// valid schema is not touched.
-void mend_words(raw_object& schema);
+void mend_words(json::raw_object& schema);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::adapt

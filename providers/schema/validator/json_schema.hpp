@@ -12,11 +12,9 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::schema {
 
-namespace schema {
 struct program;
-}
 
 /// One thing that is wrong with a value, or with a schema.
 struct violation {
@@ -29,7 +27,7 @@ struct violation {
 /// none; the official test suite of JSON Schema needs them.
 struct known_schema {
   std::string uri;  ///< of the document: absolute, without a fragment; of two with the same one the first counts
-  raw_json text;
+  json::raw_json text;
 };
 
 class json_schema {
@@ -52,10 +50,10 @@ class json_schema {
   /// call. Accepts everything for references that lead elsewhere, malformed keywords and unsupported patterns; notes()
   /// names each. If $schema names a known metaschema, only its vocabularies count (JSON Schema Core, section 8.1).
   /// errc::parse, errc::limit, or errc::invalid_argument for a value that is no schema.
-  static result<json_schema> compile(const raw_json& schema, std::span<const known_schema> known = {});
+  static result<json_schema> compile(const json::raw_json& schema, std::span<const known_schema> known = {});
 
   /// Checks a value. Skips parts that are nested too deep; a text with verdict::unread is not checked at all.
-  verdict check(const raw_json& value) const;
+  verdict check(const json::raw_json& value) const;
 
   /// Returns the parts of the schema that are not checked, at most 16: their place, the expected form and the actual
   /// one.
@@ -63,8 +61,8 @@ class json_schema {
   std::size_t subschemas() const noexcept;
 
  private:
-  explicit json_schema(std::shared_ptr<const schema::program> p) : program_(std::move(p)) {}
-  std::shared_ptr<const schema::program> program_;  // never null
+  explicit json_schema(std::shared_ptr<const program> p) : program_(std::move(p)) {}
+  std::shared_ptr<const program> program_;  // never null
 };
 
 /// Returns one violation as a clause: `arguments.items[2].name: expected a string, found the number 5` if `root` is
@@ -73,4 +71,4 @@ std::string describe(const violation& one, std::string_view root);
 /// Returns one line for each violation, `- ` and the clause, joined by newlines.
 std::string describe(std::span<const violation> violations, std::string_view root);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::schema

@@ -100,7 +100,7 @@ class reader {
 
   bool read(value& into) {
     if (++values_ > max_values) return refuse(too_many_values);
-    const char* const token_end = p_ == end_ || *p_ == '{' || *p_ == '[' ? p_ : json_skip::value(p_, end_);
+    const char* const token_end = p_ == end_ || *p_ == '{' || *p_ == '[' ? p_ : json::json_skip::value(p_, end_);
     const std::string_view token(p_, static_cast<std::size_t>(token_end - p_));
     if (p_ == end_) return refuse(no_json);
     switch (*p_) {
@@ -139,14 +139,14 @@ class reader {
 
   bool read_text(std::string_view& text) {
     if (p_ == end_ || *p_ != '"') return refuse(no_json);
-    const char* const token_end = json_skip::string(p_, end_);
+    const char* const token_end = json::json_skip::string(p_, end_);
     const std::string_view token(p_, static_cast<std::size_t>(token_end - p_));
     if (token.size() < 2) return refuse(no_json);
     p_ = token_end;
     text = token.substr(1, token.size() - 2);
     if (text.find('\\') == text.npos) return true;
     if (has_half_pair(text)) return refuse(half_pair);
-    const auto plain = unescaped(token);
+    const auto plain = json::unescaped(token);
     const auto kept = room<char>(plain.size());
     std::ranges::copy(plain, kept);
     text = {kept, plain.size()};

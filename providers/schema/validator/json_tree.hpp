@@ -139,7 +139,7 @@ result<value> read(std::string_view json, int max_depth, std::pmr::memory_resour
 
 /// A tree that owns its text and memory. It may be moved: pointers to its values stay valid, except to `root` itself.
 struct document {
-  raw_json text;
+  json::raw_json text;
   std::unique_ptr<std::pmr::monotonic_buffer_resource> memory;
   value root;
 };

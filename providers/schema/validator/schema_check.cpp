@@ -9,11 +9,8 @@
 #include <memory_resource>
 #include <utility>
 
-namespace mcpbx::providers {
-namespace schema {
+namespace mcpbx::providers::schema {
 namespace {
-
-namespace json = tree;
 
 // Steps for a text that is compared or looked up: it may be long.
 std::size_t cost_of(std::string_view text) {
@@ -207,7 +204,7 @@ pattern::outcome evaluator::search(std::uint32_t index, std::string_view text) {
   return found;
 }
 
-bool evaluator::required_fits(const value& names, const json::object& o, std::string_view because) {
+bool evaluator::required_fits(const value& names, const tree::object& o, std::string_view because) {
   bool fits = true;
   for (const auto& name : names.get_array()) {
     if (!spend(cost_of(name.get_string()))) return true;
@@ -221,7 +218,7 @@ bool evaluator::required_fits(const value& names, const json::object& o, std::st
   return fits;
 }
 
-bool evaluator::members_fit(const member_rules& m, const json::object& o, seen* s) {
+bool evaluator::members_fit(const member_rules& m, const tree::object& o, seen* s) {
   bool fits = true;
   std::size_t index = 0;
   for (const auto& member : o) {
@@ -257,7 +254,7 @@ bool evaluator::members_fit(const member_rules& m, const json::object& o, seen* 
   return fits;
 }
 
-bool evaluator::names_fit(node_id id, const json::object& o) {
+bool evaluator::names_fit(node_id id, const tree::object& o) {
   for (const auto& member : o) {
     if (!spend(cost_of(member.key()))) return true;
     const value name(member.key());
@@ -291,7 +288,7 @@ bool evaluator::dependents_fit(const rule& r, const value& v, seen* s) {
   return fits;
 }
 
-bool evaluator::items_fit(const item_rules& i, const json::array& a, seen* s) {
+bool evaluator::items_fit(const item_rules& i, const tree::array& a, seen* s) {
   bool fits = true;
   const auto end = i.rest == no_node ? std::min(a.size(), i.prefix.size()) : a.size();
   for (std::size_t k = 0; k < end; ++k) {
@@ -306,7 +303,7 @@ bool evaluator::items_fit(const item_rules& i, const json::array& a, seen* s) {
   return fits;
 }
 
-bool evaluator::contains_fits(const contains_rules& c, const json::array& a, seen* s) {
+bool evaluator::contains_fits(const contains_rules& c, const tree::array& a, seen* s) {
   std::uint64_t hits = 0;
   for (std::size_t k = 0; k < a.size(); ++k) {
     if (!spend()) return true;
@@ -325,7 +322,7 @@ bool evaluator::contains_fits(const contains_rules& c, const json::array& a, see
 }
 
 // Compares hashes first, so that a long array does not take quadratic time.
-bool evaluator::unique(const json::array& a) {
+bool evaluator::unique(const tree::array& a) {
   if (a.size() < 2) return true;
   std::vector<std::pair<std::uint64_t, const value*>> all;
   all.reserve(a.size());
@@ -400,16 +397,14 @@ bool evaluator::unevaluated_fit(const rule& r, const value& v, seen* s) {
   return fits;
 }
 
-}  // namespace schema
-
-json_schema::verdict json_schema::check(const raw_json& value) const {
+json_schema::verdict json_schema::check(const json::raw_json& value) const {
   std::array<std::byte, 4096> room;
   std::pmr::monotonic_buffer_resource memory(room.data(), room.size());
-  const auto read = schema::tree::read(value.text(), max_depth, memory);
-  if (read) return schema::evaluator(*program_).run(*read);
-  for (const auto told : {schema::tree::half_pair, schema::tree::too_many_values, schema::tree::too_many_members})
+  const auto read = tree::read(value.text(), max_depth, memory);
+  if (read) return evaluator(*program_).run(*read);
+  for (const auto told : {tree::half_pair, tree::too_many_values, tree::too_many_members})
     if (read.error().message == told) return {{}, false, told};
   return {{}, false, {}};
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::schema

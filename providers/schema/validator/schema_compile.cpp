@@ -7,11 +7,8 @@
 #include <algorithm>
 #include <array>
 
-namespace mcpbx::providers {
-namespace schema {
+namespace mcpbx::providers::schema {
 namespace {
-
-namespace json = tree;
 
 constexpr std::size_t max_pattern_work = 50 * pattern::max_instructions;  // instructions written for all patterns
 constexpr std::string_view type_form =
@@ -29,22 +26,22 @@ class compiler {
 
  private:
   // Notes that a keyword of the present node is malformed.
-  void note(std::string_view key, std::string expected, const json::value& found) {
+  void note(std::string_view key, std::string expected, const tree::value& found) {
     index_.note(here_, key, std::move(expected), found);
   }
 
   // Returns a keyword's value, or null if the keyword has no meaning here.
-  const json::value* find(const json::object& o, std::string_view key) const {
+  const tree::value* find(const tree::object& o, std::string_view key) const {
     return index_.understands(here_, key) ? o.if_contains(key) : nullptr;
   }
 
-  void add(op what, std::uint32_t at = 0, std::uint64_t n = 0, const json::value* value = nullptr) {
+  void add(op what, std::uint32_t at = 0, std::uint64_t n = 0, const tree::value* value = nullptr) {
     p_.rules.push_back({what, at, n, value});
   }
 
   // Returns the value of a keyword if `holds` accepts it; else notes that `form` was expected and returns null.
   template <class Holds>
-  const json::value* keyword(const json::object& o, std::string_view key, std::string_view form, Holds holds) {
+  const tree::value* keyword(const tree::object& o, std::string_view key, std::string_view form, Holds holds) {
     const auto* v = find(o, key);
     if (!v) return nullptr;
     if (holds(*v)) return v;
@@ -52,13 +49,13 @@ class compiler {
     return nullptr;
   }
 
-  node_id subschema(const json::object& o, std::string_view key) {
+  node_id subschema(const tree::object& o, std::string_view key) {
     return index_.node_of(keyword(o, key, schema_form, is_schema));
   }
 
-  std::vector<node_id> subschemas(const json::object& o, std::string_view key) {
+  std::vector<node_id> subschemas(const tree::object& o, std::string_view key) {
     std::vector<node_id> all;
-    const auto* v = keyword(o, key, "an array of schemas, each an object, true or false", [](const json::value& x) {
+    const auto* v = keyword(o, key, "an array of schemas, each an object, true or false", [](const tree::value& x) {
       return x.is_array() && std::ranges::all_of(x.get_array(), is_schema);
     });
     if (v)
@@ -66,9 +63,9 @@ class compiler {
     return all;
   }
 
-  named_nodes schema_map(const json::object& o, std::string_view key) {
+  named_nodes schema_map(const tree::object& o, std::string_view key) {
     named_nodes all;
-    const auto* v = keyword(o, key, "an object of schemas", [](const json::value& x) { return x.is_object(); });
+    const auto* v = keyword(o, key, "an object of schemas", [](const tree::value& x) { return x.is_object(); });
     if (!v) return all;
     for (const auto& m : v->get_object()) {
       if (is_schema(m.value()))
@@ -87,7 +84,7 @@ class compiler {
                       ? pattern::compile(text, &pattern_work_)
                       : result<pattern>(fail(errc::limit, "the patterns before it are too long together"));
       if (!made)
-        note(key, "a regular expression that can be checked (" + made.error().message + ")", json::value(text));
+        note(key, "a regular expression that can be checked (" + made.error().message + ")", tree::value(text));
       p_.patterns.push_back(made ? std::optional(std::move(*made)) : std::nullopt);
     }
     return at->second;
@@ -110,7 +107,7 @@ class compiler {
     p_.nodes[id].count = static_cast<std::uint32_t>(p_.rules.size() - first);
   }
 
-  static std::uint8_t type_bit(const json::value& v) {
+  static std::uint8_t type_bit(const tree::value& v) {
     static constexpr std::array<std::pair<std::string_view, json_type>, 7> known{{{"null", type_null},
                                                                                   {"boolean", type_boolean},
                                                                                   {"object", type_object},
@@ -124,8 +121,8 @@ class compiler {
     return 0;
   }
 
-  void values(const json::object& o) {
-    const auto* type = keyword(o, "type", type_form, [](const json::value& v) {
+  void values(const tree::object& o) {
+    const auto* type = keyword(o, "type", type_form, [](const tree::value& v) {
       const auto* a = v.if_array();
       return type_bit(v) != 0 ||
              (a && !a->empty() && std::ranges::all_of(*a, [](const auto& e) { return type_bit(e) != 0; }));
@@ -137,21 +134,21 @@ class compiler {
       add(op::types, 0, bits);
     }
     if (const auto* v = find(o, "const")) add(op::constant, 0, 0, v);
-    if (const auto* v = keyword(o, "enum", "an array", [](const json::value& x) { return x.is_array(); }))
+    if (const auto* v = keyword(o, "enum", "an array", [](const tree::value& x) { return x.is_array(); }))
       add(op::one_of_values, 0, 0, v);
   }
 
-  void numbers_and_sizes(const json::object& o) {
+  void numbers_and_sizes(const tree::object& o) {
     const auto number = [&](std::string_view key, op what) {
-      if (const auto* v = keyword(o, key, "a number", [](const json::value& x) { return x.is_number(); }))
+      if (const auto* v = keyword(o, key, "a number", [](const tree::value& x) { return x.is_number(); }))
         add(what, 0, 0, v);
     };
     number("minimum", op::minimum);
     number("maximum", op::maximum);
     number("exclusiveMinimum", op::exclusive_minimum);
     number("exclusiveMaximum", op::exclusive_maximum);
-    if (const auto* v = keyword(o, "multipleOf", "a number greater than 0", [](const json::value& x) {
-          return x.is_number() && compare_numbers(x, json::value(std::int64_t{0})) > 0;
+    if (const auto* v = keyword(o, "multipleOf", "a number greater than 0", [](const tree::value& x) {
+          return x.is_number() && compare_numbers(x, tree::value(std::int64_t{0})) > 0;
         }))
       add(op::multiple_of, 0, 0, v);
     for (const auto& [key, what] : {std::pair{"minLength", op::min_length},
@@ -161,30 +158,30 @@ class compiler {
                                     {"minProperties", op::min_properties},
                                     {"maxProperties", op::max_properties}})
       if (const auto n = count(o, key)) add(what, 0, *n);
-    if (const auto* v = keyword(o, "pattern", "a string", [](const json::value& x) { return x.is_string(); }))
+    if (const auto* v = keyword(o, "pattern", "a string", [](const tree::value& x) { return x.is_string(); }))
       add(op::matches, pattern_of("pattern", v->get_string()), 0, v);
-    if (const auto* v = keyword(o, "uniqueItems", "true or false", [](const json::value& x) { return x.is_bool(); });
+    if (const auto* v = keyword(o, "uniqueItems", "true or false", [](const tree::value& x) { return x.is_bool(); });
         v && v->get_bool())
       add(op::unique_items);
   }
 
-  std::optional<std::uint64_t> count(const json::object& o, std::string_view key) {
-    const auto* v = keyword(o, key, "an integer of at least 0", [](const json::value& x) {
-      return x.is_number() && is_integer(x) && compare_numbers(x, json::value(std::int64_t{0})) >= 0;
+  std::optional<std::uint64_t> count(const tree::object& o, std::string_view key) {
+    const auto* v = keyword(o, key, "an integer of at least 0", [](const tree::value& x) {
+      return x.is_number() && is_integer(x) && compare_numbers(x, tree::value(std::int64_t{0})) >= 0;
     });
     if (!v) return std::nullopt;
     if (v->is_double()) return v->get_double() < 1e18 ? static_cast<std::uint64_t>(v->get_double()) : ~std::uint64_t{0};
-    return v->kind() == json::kind::uint64 ? v->get_uint64() : static_cast<std::uint64_t>(v->get_int64());
+    return v->kind() == tree::kind::uint64 ? v->get_uint64() : static_cast<std::uint64_t>(v->get_int64());
   }
 
-  static bool all_strings(const json::value& v) {
+  static bool all_strings(const tree::value& v) {
     return v.is_array() && std::ranges::all_of(v.get_array(), [](const auto& e) { return e.is_string(); });
   }
 
-  void objects(const json::object& o) {
+  void objects(const tree::object& o) {
     if (const auto* v = keyword(o, "required", "an array of strings", all_strings); v && !v->get_array().empty())
       add(op::required, 0, 0, v);
-    if (const auto* v = keyword(o, "dependentRequired", "an object of arrays of strings", [](const json::value& x) {
+    if (const auto* v = keyword(o, "dependentRequired", "an object of arrays of strings", [](const tree::value& x) {
           return x.is_object() &&
                  std::ranges::all_of(x.get_object(), [](const auto& m) { return all_strings(m.value()); });
         }))
@@ -206,7 +203,7 @@ class compiler {
     }
   }
 
-  void arrays(const json::object& o) {
+  void arrays(const tree::object& o) {
     item_rules i;
     i.prefix = subschemas(o, "prefixItems");
     // The older drafts' tuple form is understood: many tool servers still write it.
@@ -229,7 +226,7 @@ class compiler {
     }
   }
 
-  void logic(const json::object& o, node_id id) {
+  void logic(const tree::object& o, node_id id) {
     for (const auto& [key, what] : {std::pair{"allOf", op::all_of}, {"anyOf", op::any_of}, {"oneOf", op::one_of}})
       if (auto list = subschemas(o, key); !list.empty()) {
         add(what, static_cast<std::uint32_t>(p_.lists.size()));
@@ -240,7 +237,7 @@ class compiler {
       add(op::condition, static_cast<std::uint32_t>(p_.conditions.size()));
       p_.conditions.push_back({n, subschema(o, "then"), subschema(o, "else")});
     }
-    const auto is_text = [](const json::value& v) { return v.is_string(); };
+    const auto is_text = [](const tree::value& v) { return v.is_string(); };
     if (const auto* v = keyword(o, "$ref", "a string", is_text)) {
       if (const auto n = index_.resolve(v->get_string(), id, "$ref"); n != no_node)
         add(op::reference, n);
@@ -272,7 +269,7 @@ class compiler {
     }
   }
 
-  void unresolved(std::string_view key, const json::value& reference) {
+  void unresolved(std::string_view key, const tree::value& reference) {
     note(key, "a reference to a schema in the same document", reference);
   }
 
@@ -285,17 +282,15 @@ class compiler {
 
 }  // namespace
 
-result<json::document> parsed_schema(const raw_json& text) {
-  json::document d{text.detached(), std::make_unique<std::pmr::monotonic_buffer_resource>(), {}};
-  auto root = json::read(d.text.text(), json_schema::max_depth, *d.memory);
+result<tree::document> parsed_schema(const json::raw_json& text) {
+  tree::document d{text.detached(), std::make_unique<std::pmr::monotonic_buffer_resource>(), {}};
+  auto root = tree::read(d.text.text(), json_schema::max_depth, *d.memory);
   if (!root) return fail(errc::parse, "it has " + root.error().message);
   d.root = *root;
   return d;
 }
 
-}  // namespace schema
-
-result<json_schema> json_schema::compile(const raw_json& source, std::span<const known_schema> known) {
+result<json_schema> json_schema::compile(const json::raw_json& source, std::span<const known_schema> known) {
   const auto too_large = [](std::string_view what) {
     return fail(errc::limit, std::string(what) + " larger than " + std::to_string(max_text >> 20) + " MiB");
   };
@@ -303,9 +298,9 @@ result<json_schema> json_schema::compile(const raw_json& source, std::span<const
   std::size_t size = 0;
   for (const auto& one : known) size += one.text.text().size();
   if (size > max_text) return too_large("the known schemas are");
-  auto document = schema::parsed_schema(source);
+  auto document = parsed_schema(source);
   if (!document) return fail(errc::parse, "the schema cannot be read: " + document.error().message);
-  auto p = std::make_shared<schema::program>();
+  auto p = std::make_shared<program>();
   p->documents.push_back(std::move(*document));
   if (auto done = schema::compiler(*p, known).run(); !done) return std::unexpected(done.error());
   return json_schema(std::move(p));
@@ -319,4 +314,4 @@ std::size_t json_schema::subschemas() const noexcept {
   return program_->nodes.size();
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::schema

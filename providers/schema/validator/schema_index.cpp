@@ -12,8 +12,6 @@
 namespace mcpbx::providers::schema {
 namespace {
 
-namespace json = tree;
-
 constexpr std::array<std::string_view, 12> single_keywords{
     "additionalProperties", "propertyNames",         "items",           "contains",     "not", "if", "then", "else",
     "unevaluatedItems",     "unevaluatedProperties", "additionalItems", "contentSchema"};
@@ -45,7 +43,7 @@ vocabulary vocabulary_of(std::string_view key) {
   return std::ranges::find(validation_keywords, key) != validation_keywords.end() ? validation : applicator;
 }
 
-std::string_view text_of(const json::object& o, std::string_view key) {
+std::string_view text_of(const tree::object& o, std::string_view key) {
   const auto* v = o.if_contains(key);
   return v && v->is_string() ? std::string_view(v->get_string()) : std::string_view();
 }
@@ -73,7 +71,7 @@ result<void> schema_index::open() {
 
 // --- documents and what they identify ---------------------------------------------------------------------------
 
-std::uint32_t schema_index::open_resource(std::string base, const json::value& root, std::uint8_t understood) {
+std::uint32_t schema_index::open_resource(std::string base, const tree::value& root, std::uint8_t understood) {
   const auto id = static_cast<std::uint32_t>(places_.size());
   by_uri_.try_emplace(base, id);
   places_.push_back({std::move(base), &root, understood, {}});
@@ -90,7 +88,7 @@ std::optional<std::uint32_t> schema_index::resource_of(const std::string& uri, c
   return where;
 }
 
-const json::value* schema_index::known(const std::string& uri) {
+const tree::value* schema_index::known(const std::string& uri) {
   const auto found = known_.find(uri);
   if (found == known_.end()) return nullptr;
   auto& one = found->second;
@@ -104,7 +102,7 @@ const json::value* schema_index::known(const std::string& uri) {
 }
 
 // Gives every schema below `v` a node. The parser has bounded the depth of the document.
-void schema_index::walk(const json::value& v, std::uint32_t where, const origin& from) {
+void schema_index::walk(const tree::value& v, std::uint32_t where, const origin& from) {
   if (!is_schema(v) || ids_.contains(&v) || !state_) return;
   if (size() >= json_schema::max_subschemas) {
     state_ =
@@ -146,7 +144,7 @@ void schema_index::walk(const json::value& v, std::uint32_t where, const origin&
   }
 }
 
-void schema_index::read_identifiers(const json::object& o, node_id id) {
+void schema_index::read_identifiers(const tree::object& o, node_id id) {
   const auto where = p_.nodes[id].resource;
   if (sources_[id] == places_[where].root && !known_.empty()) read_vocabularies(o, id);
   auto& anchors = places_[where].anchors;
@@ -158,7 +156,7 @@ void schema_index::read_identifiers(const json::object& o, node_id id) {
 }
 
 // Returns the vocabularies of a resource: $schema names its metaschema, whose $vocabulary lists them (section 8.1).
-void schema_index::read_vocabularies(const json::object& o, node_id id) {
+void schema_index::read_vocabularies(const tree::object& o, node_id id) {
   const auto* named = o.if_contains("$schema");
   if (!named || !named->is_string()) return;
   auto& understood = places_[p_.nodes[id].resource].vocabularies;
@@ -198,14 +196,14 @@ void schema_index::open_references(node_id id) {
       resource_of(resolve_uri(places_[p_.nodes[id].resource].base, uri), {.parent = id, .keyword = key});
 }
 
-node_id schema_index::node_of(const json::value* v) const {
+node_id schema_index::node_of(const tree::value* v) const {
   if (!v) return no_node;
   const auto found = ids_.find(v);
   return found == ids_.end() ? no_node : found->second;
 }
 
 // Follows a JSON pointer (RFC 6901) from `root`. Sets `where` to the resource of the innermost schema on the way.
-const json::value* schema_index::follow(const json::value& root, std::string_view pointer, std::uint32_t& where) const {
+const tree::value* schema_index::follow(const tree::value& root, std::string_view pointer, std::uint32_t& where) const {
   const auto* at = &root;
   while (!pointer.empty()) {
     pointer.remove_prefix(1);
@@ -243,7 +241,7 @@ node_id schema_index::resolve(std::string_view reference, node_id at, std::strin
     if (!found) return no_node;
     where = *found;
   }
-  const json::value* target = places_[where].root;
+  const tree::value* target = places_[where].root;
   if (fragment.starts_with('/')) {
     target = follow(*target, fragment, where);
   } else if (!fragment.empty()) {
@@ -273,15 +271,15 @@ std::string schema_index::path_of(node_id id) const {
   return path;
 }
 
-void schema_index::add_note(std::string path, std::string expected, const json::value& found) {
+void schema_index::add_note(std::string path, std::string expected, const tree::value& found) {
   if (p_.notes.size() < max_notes) p_.notes.push_back({std::move(path), std::move(expected), in_words(found)});
 }
 
-void schema_index::note(node_id id, std::string_view key, std::string expected, const json::value& found) {
+void schema_index::note(node_id id, std::string_view key, std::string expected, const tree::value& found) {
   if (p_.notes.size() < max_notes) add_note(path_of(id) + member_step(key), std::move(expected), found);
 }
 
-void schema_index::note_member(node_id id, std::string_view key, std::string_view name, const json::value& found) {
+void schema_index::note_member(node_id id, std::string_view key, std::string_view name, const tree::value& found) {
   if (p_.notes.size() < max_notes)
     add_note(path_of(id) + member_step(key) + member_step(name), std::string(schema_form), found);
 }

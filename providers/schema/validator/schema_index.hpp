@@ -65,7 +65,7 @@ class schema_index {
     bool named = false;
   };
   struct document {
-    const raw_json* text;
+    const json::raw_json* text;
     const tree::value* parsed = nullptr;
   };
 

@@ -124,7 +124,7 @@ struct program {
 };
 
 /// Parses the text of a schema. errc::parse: unreadable, or deeper than json_schema::max_depth.
-result<tree::document> parsed_schema(const raw_json& text);
+result<tree::document> parsed_schema(const json::raw_json& text);
 /// Returns the demand of a rule in words: "a string", "at least 3 characters"; "" for applicators.
 std::string expectation(const program& p, const rule& r, const tree::value& v);
 /// Describes a subschema in a few words, for lists of alternatives; "" if there is nothing to say.

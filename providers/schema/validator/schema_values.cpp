@@ -11,18 +11,16 @@
 namespace mcpbx::providers::schema {
 namespace {
 
-namespace json = tree;
-
 static_assert(std::numeric_limits<long double>::digits >= 64);
 
-long double number(const json::value& v) {
-  if (v.kind() == json::kind::int64) return static_cast<long double>(v.get_int64());
-  if (v.kind() == json::kind::uint64) return static_cast<long double>(v.get_uint64());
+long double number(const tree::value& v) {
+  if (v.kind() == tree::kind::int64) return static_cast<long double>(v.get_int64());
+  if (v.kind() == tree::kind::uint64) return static_cast<long double>(v.get_uint64());
   return static_cast<long double>(v.get_double());
 }
 
 // Returns the cost of a value in steps: one, and one for every 64 bytes of a string and of member names.
-bool spend(const json::value& v, std::size_t& steps) {
+bool spend(const tree::value& v, std::size_t& steps) {
   std::size_t cost = v.is_string() ? 1 + v.get_string().size() / 64 : 1;
   if (const auto* object = v.if_object())
     for (auto m = object->begin(); m != object->end() && cost <= steps; ++m) cost += m->key().size() / 64;
@@ -37,16 +35,16 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t h) {
 
 }  // namespace
 
-std::partial_ordering compare_numbers(const json::value& a, const json::value& b) {
+std::partial_ordering compare_numbers(const tree::value& a, const tree::value& b) {
   return number(a) <=> number(b);
 }
 
-bool is_integer(const json::value& v) {
+bool is_integer(const tree::value& v) {
   if (!v.is_double()) return v.is_integer();
   return std::isfinite(v.get_double()) && std::floor(v.get_double()) == v.get_double();
 }
 
-bool is_multiple(const json::value& v, const json::value& step) {
+bool is_multiple(const tree::value& v, const tree::value& step) {
   if (!v.is_double() && !step.is_double()) return std::fmod(number(v), number(step)) == 0;
   // Decimal fractions are not exact in binary, so the quotient may miss an integer by a few units in the last place.
   const double q = static_cast<double>(number(v)) / static_cast<double>(number(step));
@@ -55,21 +53,21 @@ bool is_multiple(const json::value& v, const json::value& step) {
   return off <= std::max(1e-9, std::fabs(q) * 4e-16);
 }
 
-bool equal(const json::value& a, const json::value& b, std::size_t& steps) {
+bool equal(const tree::value& a, const tree::value& b, std::size_t& steps) {
   if (!spend(a, steps)) return false;
   if (a.is_number() && b.is_number()) return compare_numbers(a, b) == 0;
   if (a.kind() != b.kind()) return false;
   switch (a.kind()) {
-    case json::kind::string:
+    case tree::kind::string:
       return a.get_string() == b.get_string();
-    case json::kind::bool_:
+    case tree::kind::bool_:
       return a.get_bool() == b.get_bool();
-    case json::kind::array: {
+    case tree::kind::array: {
       const auto &x = a.get_array(), &y = b.get_array();
       return x.size() == y.size() && std::equal(x.begin(), x.end(), y.begin(),
                                                 [&](const auto& l, const auto& r) { return equal(l, r, steps); });
     }
-    case json::kind::object: {
+    case tree::kind::object: {
       const auto &x = a.get_object(), &y = b.get_object();
       return x.size() == y.size() && std::all_of(x.begin(), x.end(), [&](const auto& member) {
                const auto* other = y.if_contains(member.key());
@@ -81,21 +79,21 @@ bool equal(const json::value& a, const json::value& b, std::size_t& steps) {
   }
 }
 
-std::uint64_t hash(const json::value& v, std::size_t& steps) {
+std::uint64_t hash(const tree::value& v, std::size_t& steps) {
   if (!spend(v, steps)) return 0;
   const std::hash<std::string_view> text;
   if (v.is_number()) return mixed(1, std::hash<double>()(static_cast<double>(number(v))));
   switch (v.kind()) {
-    case json::kind::string:
+    case tree::kind::string:
       return mixed(2, text(std::string_view(v.get_string())));
-    case json::kind::bool_:
+    case tree::kind::bool_:
       return v.get_bool() ? 3 : 4;
-    case json::kind::array: {
+    case tree::kind::array: {
       std::uint64_t h = 5;
       for (const auto& e : v.get_array()) h = mixed(h, hash(e, steps));
       return h;
     }
-    case json::kind::object: {
+    case tree::kind::object: {
       std::uint64_t h = 6;  // a sum: the order of members does not matter
       for (const auto& m : v.get_object()) h += mixed(text(std::string_view(m.key())), hash(m.value(), steps));
       return h;

@@ -8,11 +8,8 @@
 #include <charconv>
 #include <cmath>
 
-namespace mcpbx::providers {
-namespace schema {
+namespace mcpbx::providers::schema {
 namespace {
-
-namespace json = tree;
 
 constexpr std::size_t max_shown = 60;   // bytes of a value in a sentence
 constexpr std::size_t max_listed = 12;  // names or values in a list
@@ -43,7 +40,7 @@ std::string type_words(std::uint64_t bits) {
   return listed(all, " or ", all.size());
 }
 
-std::string value_words(const json::array& values) {
+std::string value_words(const tree::array& values) {
   if (values.empty()) return "nothing, because the schema allows no value here";
   std::vector<std::string> all;
   for (const auto& v : values) {
@@ -54,31 +51,31 @@ std::string value_words(const json::array& values) {
   return values.size() == 1 ? out : "one of " + out;
 }
 
-std::string number_text(const json::value& v) {
+std::string number_text(const tree::value& v) {
   std::array<char, 40> room;
   const auto written = [&](auto n) {
     return std::string(room.data(), std::to_chars(room.data(), room.data() + room.size(), n).ptr);
   };
-  if (v.kind() == json::kind::int64) return written(v.get_int64());
-  if (v.kind() == json::kind::uint64) return written(v.get_uint64());
+  if (v.kind() == tree::kind::int64) return written(v.get_int64());
+  if (v.kind() == tree::kind::uint64) return written(v.get_uint64());
   return written(v.get_double());
 }
 
 }  // namespace
 
-std::uint8_t types_of(const json::value& v) {
+std::uint8_t types_of(const tree::value& v) {
   switch (v.kind()) {
-    case json::kind::null:
+    case tree::kind::null:
       return type_null;
-    case json::kind::bool_:
+    case tree::kind::bool_:
       return type_boolean;
-    case json::kind::object:
+    case tree::kind::object:
       return type_object;
-    case json::kind::array:
+    case tree::kind::array:
       return type_array;
-    case json::kind::string:
+    case tree::kind::string:
       return type_string;
-    case json::kind::double_: {
+    case tree::kind::double_: {
       const auto d = v.get_double();
       return std::isfinite(d) && std::floor(d) == d ? type_number | type_integer : type_number;
     }
@@ -88,7 +85,7 @@ std::uint8_t types_of(const json::value& v) {
 }
 
 // Writes a value up to the length that is shown, since it may be large.
-void write_some(std::string& out, const json::value& v) {
+void write_some(std::string& out, const tree::value& v) {
   if (out.size() > max_shown) return;
   const auto list = [&](const auto& all, char open, char close, auto write) {
     out += open;
@@ -98,19 +95,19 @@ void write_some(std::string& out, const json::value& v) {
     }
     out += close;
   };
-  const auto text = [&](std::string_view s) { append_quoted(out, s.substr(0, max_shown)); };
+  const auto text = [&](std::string_view s) { json::append_quoted(out, s.substr(0, max_shown)); };
   switch (v.kind()) {
-    case json::kind::null:
+    case tree::kind::null:
       out += "null";
       return;
-    case json::kind::bool_:
+    case tree::kind::bool_:
       out += v.get_bool() ? "true" : "false";
       return;
-    case json::kind::string:
+    case tree::kind::string:
       return text(v.get_string());
-    case json::kind::array:
+    case tree::kind::array:
       return list(v.get_array(), '[', ']', [&](const auto& e) { write_some(out, e); });
-    case json::kind::object:
+    case tree::kind::object:
       return list(v.get_object(), '{', '}', [&](const auto& m) {
         text(m.key());
         out += ':';
@@ -121,31 +118,31 @@ void write_some(std::string& out, const json::value& v) {
   }
 }
 
-std::string shown(const json::value& v) {
+std::string shown(const tree::value& v) {
   std::string all;
   write_some(all, v);
-  return all.size() <= max_shown ? printable(all) : printable(cut_utf8(all, max_shown)) + "…";
+  return all.size() <= max_shown ? redact::printable(all) : redact::printable(cut_utf8(all, max_shown)) + "…";
 }
 
-std::string in_words(const json::value& v) {
+std::string in_words(const tree::value& v) {
   switch (v.kind()) {
-    case json::kind::object: {
+    case tree::kind::object: {
       const auto& o = v.get_object();
       return o.empty() ? "an empty object" : "the object " + shown(v);
     }
-    case json::kind::array:
+    case tree::kind::array:
       return v.get_array().empty() ? "an empty array" : "an array of " + counted(v.get_array().size(), "item");
-    case json::kind::string:
+    case tree::kind::string:
       return "the string " + shown(v);
-    case json::kind::null:
-    case json::kind::bool_:
+    case tree::kind::null:
+    case tree::kind::bool_:
       return shown(v);
     default:
       return "the number " + shown(v);
   }
 }
 
-std::string expectation(const program&, const rule& r, const json::value&) {
+std::string expectation(const program&, const rule& r, const tree::value&) {
   switch (r.what) {
     case op::types:
       return type_words(r.n);
@@ -213,7 +210,7 @@ std::string member_step(std::string_view name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
            c == '$';
   });
-  return plain ? "." + std::string(name) : "[" + shown(json::value(name)) + "]";
+  return plain ? "." + std::string(name) : "[" + shown(tree::value(name)) + "]";
 }
 
 std::string evaluator::path() const {
@@ -241,7 +238,7 @@ void evaluator::tell_unknown_member(const member_rules& m, std::string_view name
   std::vector<std::string_view> known;
   for (const auto& [property, id] : m.properties) {
     known.push_back(property);
-    if (names.size() < max_listed) names.push_back(shown(json::value(property)));
+    if (names.size() < max_listed) names.push_back(shown(tree::value(property)));
   }
   std::string expected = "no such member";
   if (names.empty())
@@ -280,8 +277,6 @@ void evaluator::tell_alternatives(const std::vector<node_id>& list, const value&
   }
 }
 
-}  // namespace schema
-
 std::string describe(const violation& one, std::string_view root) {
   std::string out = std::string(root) + one.path + ": expected " + one.expected;
   if (!one.found.empty()) out += ", found " + one.found;
@@ -297,4 +292,4 @@ std::string describe(std::span<const violation> violations, std::string_view roo
   return out;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::schema

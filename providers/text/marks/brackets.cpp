@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 namespace {
 
 bool is_curly_double(unsigned char last) {
@@ -78,4 +78,4 @@ void bracket_scanner::step(unsigned char c) {
   }
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

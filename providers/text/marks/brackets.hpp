@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 
 class bracket_scanner {
  public:
@@ -27,4 +27,4 @@ class bracket_scanner {
   bool escaped_ = false, closed_ = false;
 };
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

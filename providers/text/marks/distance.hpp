@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 
 /// Finds an end of the fed text at an edit distance of at most `Most` from `pattern`; a swap counts as two edits.
 /// Brackets and slashes of the pattern count twice: otherwise two plain words would be as near to a border as two
@@ -56,4 +56,4 @@ bool holds_nearly(std::string_view text, std::string_view pattern) {
   return std::ranges::any_of(text, [&](char c) { return near.feed(c); });
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 namespace {
 
 constexpr std::string_view language = "DSML";
@@ -82,4 +82,4 @@ dsml_mark match_dsml(std::string_view s) {
   return {more ? match::maybe : match::yes, dsml_kind::other, at, {}};
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 
 enum class dsml_kind : unsigned char {
   section,      ///< calls follow
@@ -29,4 +29,4 @@ dsml_mark match_dsml(std::string_view s);
 /// Longest mark in bytes.
 inline constexpr std::size_t longest_dsml = 512;
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

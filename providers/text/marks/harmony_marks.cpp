@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 namespace {
 
 constexpr std::size_t longest_header = 256;
@@ -216,4 +216,4 @@ found_tag match_reasoning_end(std::string_view s) {
   return {undecided, 0};
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 
 /// Tokens that end a message, or begin the next one.
 inline constexpr std::array<std::string_view, 5> harmony_ends{"<|call|>", "<|end|>", "<|return|>", "<|start|>",
@@ -52,4 +52,4 @@ match begins_next_message(std::string_view s);
 /// Finds the end of reasoning at `<|`: a token that ends the message, or the header of another one.
 found_tag match_reasoning_end(std::string_view s);
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

@@ -13,7 +13,7 @@
 #include <array>
 #include <utility>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 namespace {
 
 constexpr std::array<std::string_view, 5> name_keys{"name", "tool_name", "tool", "function_name", "action"};
@@ -45,7 +45,7 @@ call_form form_of(std::string_view object, int depth = 0) {
   call_form form;
   std::string_view inner;
   std::size_t name_rank = name_keys.size(), argument_rank = argument_keys.size();
-  walk::members(object, [&](std::string_view key, std::string_view value) {
+  json::walk::members(object, [&](std::string_view key, std::string_view value) {
     for (std::size_t i = 0; i < name_keys.size(); ++i)
       if (key == name_keys[i]) {
         form.more = form.more || (!form.name.empty() && form.name != value);
@@ -64,16 +64,16 @@ call_form form_of(std::string_view object, int depth = 0) {
         }
         return;
       }
-    if (key == "function" && walk::is_string(value)) {
+    if (key == "function" && json::walk::is_string(value)) {
       form.more = form.more || (!form.name.empty() && form.name != value);
       if (form.name.empty()) form.name = value;
       return;
     }
-    if ((key == "function" || key == "tool_call" || key == "function_call") && walk::is_object(value)) {
+    if ((key == "function" || key == "tool_call" || key == "function_call") && json::walk::is_object(value)) {
       inner = value;
       return;
     }
-    if (key == "tool_calls" && walk::is_array(value)) {
+    if (key == "tool_calls" && json::walk::is_array(value)) {
       form.list = value;
       return;
     }
@@ -100,13 +100,13 @@ call_form form_of(std::string_view object, int depth = 0) {
 
 // Returns `json` itself or its repaired form. Returns "" and sets `why` if it is unreadable.
 std::string readable(std::string_view json, bool& repaired, std::string& why) {
-  if (const auto value = raw_json::parse(json, max_argument_depth + 2)) return std::string(value->text());
+  if (const auto value = json::raw_json::parse(json, max_argument_depth + 2)) return std::string(value->text());
   auto text = json.starts_with('[') ? repair_json_value(json) : repair_json(json);
   if (!text) {
     why = text.error().message;
     return {};
   }
-  if (const auto value = raw_json::parse(text->text, max_argument_depth + 2); !value) {
+  if (const auto value = json::raw_json::parse(text->text, max_argument_depth + 2); !value) {
     why = value.error().message;
     return {};
   }
@@ -124,10 +124,10 @@ void read_object(std::string_view object, const offered_tools& tools, bool repai
   if (out.size() > max_reply_calls) return;
   const auto form = form_of(object);
   if (!form.list.empty() && form.name.empty() && depth < 4) {
-    walk::elements(form.list, [&](std::string_view one) { read_object(one, tools, repaired, depth + 1, out); });
+    json::walk::elements(form.list, [&](std::string_view one) { read_object(one, tools, repaired, depth + 1, out); });
     return;
   }
-  const auto written = walk::text(form.name);
+  const auto written = json::walk::text(form.name);
   if (trimmed(written).empty()) {
     out.push_back(unreadable_call(object, "it has no \"name\""));
     return;
@@ -135,7 +135,8 @@ void read_object(std::string_view object, const offered_tools& tools, bool repai
   const auto* tool = tools.find(written);
   bool lost = form.more;
   for (std::size_t i = 0; i < other_keys.size() && !lost; ++i)
-    lost = form.others[i] && has_property(tool, other_keys[i]) && walk::find(form.arguments, other_keys[i]).empty();
+    lost =
+        form.others[i] && has_property(tool, other_keys[i]) && json::walk::find(form.arguments, other_keys[i]).empty();
   if (lost) {
     out.push_back(unreadable_call(
         object, form.arguments.empty() ? "it has no \"arguments\"" : "some of it stands outside of its \"arguments\""));
@@ -168,9 +169,9 @@ void read_json_calls(std::string_view json, const offered_tools& tools, std::vec
     out.push_back(unreadable_call(json, why));
     return;
   }
-  if (walk::is_object(text)) return read_object(text, tools, repaired, 0, out);
+  if (json::walk::is_object(text)) return read_object(text, tools, repaired, 0, out);
   const auto before = out.size();
-  walk::elements(text, [&](std::string_view one) { read_object(one, tools, repaired, 0, out); });
+  json::walk::elements(text, [&](std::string_view one) { read_object(one, tools, repaired, 0, out); });
   if (out.size() == before) out.push_back(unreadable_call(json, "the list is empty"));
 }
 
@@ -224,16 +225,16 @@ likeness likeness_of(std::string_view json, const offered_tools& tools) {
   const auto look = [&](this const auto& self, std::string_view one, int depth) -> void {
     const auto form = form_of(one);
     if (!form.list.empty() && form.name.empty() && depth < 4)
-      return walk::elements(form.list, [&](std::string_view inner) { self(inner, depth + 1); });
+      return json::walk::elements(form.list, [&](std::string_view inner) { self(inner, depth + 1); });
     ++many;
-    found.named = found.named && walk::is_string(form.name) && tools.find(walk::text(form.name)) != nullptr;
+    found.named = found.named && json::walk::is_string(form.name) && tools.find(json::walk::text(form.name)) != nullptr;
     found.with_arguments = found.with_arguments && !form.arguments.empty();
   };
-  if (walk::is_object(text))
+  if (json::walk::is_object(text))
     look(text, 0);
   else
-    walk::elements(text, [&](std::string_view one) { look(one, 0); });
+    json::walk::elements(text, [&](std::string_view one) { look(one, 0); });
   return many > 0 ? found : likeness{};
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 
 /// Returns a call with a problem and nothing else; `written` is the model's text.
 tool_call_block unreadable_call(std::string_view written, std::string_view why);
@@ -38,4 +38,4 @@ bool read_python_calls(std::string_view text, const offered_tools& tools, std::v
 /// Returns true if `text` is a list of Python calls of offered tools only.
 bool is_python_calls(std::string_view text, const offered_tools& tools);
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

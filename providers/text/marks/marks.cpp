@@ -7,7 +7,7 @@
 #include <array>
 #include <tuple>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 namespace {
 
 constexpr std::size_t max_name = 128;
@@ -191,4 +191,4 @@ untagged_guess guess_untagged(std::string_view text, const offered_tools& tools,
   return {match::yes, true, true};
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 
 enum class mark_kind : unsigned char {
   tag,        ///< calls as JSON or markup follow
@@ -189,4 +189,4 @@ struct untagged_guess {
 };
 untagged_guess guess_untagged(std::string_view text, const offered_tools& tools, bool at_line_start);
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

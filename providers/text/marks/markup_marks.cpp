@@ -11,7 +11,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 namespace {
 
 constexpr std::string_view parameter_word = "parameter", open_cdata = "<![CDATA[";
@@ -258,4 +258,4 @@ bool border_is_certain(std::string_view value, bool cdata, bool any_case) {
   return !holds_damaged_border(doubtful) && !holds_changed_mark(doubtful);
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

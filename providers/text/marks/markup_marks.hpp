@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 
 // One family of models writes its marks with a namespace.
 inline constexpr std::array<std::string_view, 3> parameter_marks{"<parameter=", "<parameter ", "<antml:parameter "};
@@ -25,4 +25,4 @@ bool ends_in_damage(std::string_view value, bool cdata, bool any_case);
 /// allowed. `any_case`: the call's marks are in any case, and sections do not count.
 bool border_is_certain(std::string_view value, bool cdata, bool any_case);
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

@@ -1,7 +1,7 @@
 // Looks at the token first: only behind it a mark counts.
 #include "providers/text/marks/minimax_marks.hpp"
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 
 minimax_found match_minimax(std::string_view s) {
   constexpr std::string_view section = "<tool_call>", invoke = "<invoke ";
@@ -16,4 +16,4 @@ minimax_found match_minimax(std::string_view s) {
   return {match::yes, minimax_kind::other, minimax_mark.size()};
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

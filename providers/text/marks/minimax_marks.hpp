@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 
 /// The token before each mark.
 inline constexpr std::string_view minimax_mark = "]<]minimax[>[";
@@ -24,4 +24,4 @@ struct minimax_found {
 /// Finds the token at the beginning of `s`, and the mark behind it and at most 256 blanks.
 minimax_found match_minimax(std::string_view s);
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 namespace {
 
 enum types : unsigned {
@@ -36,9 +36,9 @@ unsigned type_of_word(std::string_view word) {
 }
 
 unsigned type_of_value(std::string_view value) {
-  if (walk::is_string(value)) return string_type;
-  if (walk::is_object(value)) return object_type;
-  if (walk::is_array(value)) return array_type;
+  if (json::walk::is_string(value)) return string_type;
+  if (json::walk::is_object(value)) return object_type;
+  if (json::walk::is_array(value)) return array_type;
   if (value == "null") return null_type;
   return value == "true" || value == "false" ? boolean_type : number_type;
 }
@@ -55,10 +55,10 @@ std::string typed(std::string_view text, unsigned wanted) {
   const bool number = (wanted & number_type) != 0, list = (wanted & array_type) != 0, map = (wanted & object_type) != 0;
   if ((number && !word.empty() && (word.front() == '-' || (word.front() >= '0' && word.front() <= '9'))) ||
       (list && word.starts_with('[')) || (map && word.starts_with('{')))
-    if (const auto value = raw_json::parse(word, max_argument_depth)) return std::string(value->text());
+    if (const auto value = json::raw_json::parse(word, max_argument_depth)) return std::string(value->text());
   if ((list && word.starts_with('[')) || (map && word.starts_with('{'))) {
     auto value = repair_json_value(word);
-    if (value && raw_json::parse(value->text, max_argument_depth)) return std::move(value->text);
+    if (value && json::raw_json::parse(value->text, max_argument_depth)) return std::move(value->text);
   }
   return {};
 }
@@ -74,12 +74,13 @@ class tool_properties {
     const auto name_in = [](auto& schemas) {
       return [&schemas](std::string_view name, std::string_view schema) { schemas[std::string(name)] = schema; };
     };
-    walk::members(tool->schema.text(), [&](std::string_view key, std::string_view value) {
+    json::walk::members(tool->schema.text(), [&](std::string_view key, std::string_view value) {
       if (key == "properties") {
         schemas_.clear();
-        walk::members(value, name_in(schemas_));
+        json::walk::members(value, name_in(schemas_));
       }
-      if (key == "$defs" || key == "definitions") walk::members(value, name_in(key == "$defs" ? defs_ : definitions_));
+      if (key == "$defs" || key == "definitions")
+        json::walk::members(value, name_in(key == "$defs" ? defs_ : definitions_));
     });
   }
   bool has(const std::string& name) const { return schemas_.contains(name); }
@@ -97,19 +98,19 @@ class tool_properties {
       if (blank && wanted == array_type) return "[]";
       if (blank && wanted == object_type) return "{}";
       auto value = typed(tree.text, wanted);
-      return value.empty() ? json_quoted(tree.text) : value;
+      return value.empty() ? json::json_quoted(tree.text) : value;
     }
     const bool items = std::ranges::all_of(tree.children, [](const auto& c) { return c.name == "item"; });
     const bool list = items && (wanted & object_type) == 0;
-    const auto inner = walk::find(schema, list ? "items" : "properties");
+    const auto inner = json::walk::find(schema, list ? "items" : "properties");
     std::unordered_set<std::string_view> names;
     std::string json(1, list ? '[' : '{');
     for (const auto& child : tree.children) {
       if (!list && !names.insert(child.name).second) return {};
-      const auto value = json_of(child, list || inner.empty() ? inner : walk::find(inner, child.name));
+      const auto value = json_of(child, list || inner.empty() ? inner : json::walk::find(inner, child.name));
       if (value.empty()) return {};
       if (json.size() > 1) json += ',';
-      if (!list) (json += json_quoted(child.name)) += ':';
+      if (!list) (json += json::json_quoted(child.name)) += ':';
       json += value;
     }
     return json += list ? ']' : '}';
@@ -124,18 +125,18 @@ class tool_properties {
     if (depth > max_types_depth) return none;
     if (const auto [known, fresh] = types_.try_emplace(schema.data(), none); !fresh) return known->second;
     unsigned found = none;
-    walk::members(schema, [&](std::string_view key, std::string_view value) {
+    json::walk::members(schema, [&](std::string_view key, std::string_view value) {
       if (key == "type") {
-        if (walk::is_string(value)) found |= type_of_word(unescaped(value));
-        walk::elements(value, [&](std::string_view word) { found |= type_of_word(walk::text(word)); });
+        if (json::walk::is_string(value)) found |= type_of_word(json::unescaped(value));
+        json::walk::elements(value, [&](std::string_view word) { found |= type_of_word(json::walk::text(word)); });
       } else if (key == "enum") {
-        walk::elements(value, [&](std::string_view one) { found |= type_of_value(one); });
+        json::walk::elements(value, [&](std::string_view one) { found |= type_of_value(one); });
       } else if (key == "const") {
         found |= type_of_value(value);
       } else if (key == "anyOf" || key == "oneOf") {
-        walk::elements(value, [&](std::string_view branch) { found |= types_of(branch, depth + 1); });
+        json::walk::elements(value, [&](std::string_view branch) { found |= types_of(branch, depth + 1); });
       } else if (key == "$ref") {
-        const auto ref = walk::text(value);
+        const auto ref = json::walk::text(value);
         if (ref.starts_with(defs_home)) found |= types_in(defs_, ref.substr(defs_home.size()), depth + 1);
         if (ref.starts_with(definitions_home))
           found |= types_in(definitions_, ref.substr(definitions_home.size()), depth + 1);
@@ -156,18 +157,18 @@ class tool_properties {
 // Converts strings of the first level where the schema accepts no string.
 void fit_types(tool_call_block& call, const tool_definition* tool) {
   if (tool == nullptr || !call.arguments.is_object()) return;
-  auto opened = raw_object::open(call.arguments);
+  auto opened = json::raw_object::open(call.arguments);
   if (!opened) return;
   bool changed = false;
   std::vector<std::pair<std::string, std::string>> better;
   tool_properties properties(tool);
-  opened->for_each([&](std::string_view key, const raw_json& value) {
+  opened->for_each([&](std::string_view key, const json::raw_json& value) {
     if (!value.is_string()) return;
     auto json = typed(value.as_string().value_or(""), properties.types_for(std::string(key)));
     if (!json.empty()) better.emplace_back(key, std::move(json));
   });
   for (auto& [key, json] : better) {
-    opened->set(key, raw_json::own(json));
+    opened->set(key, json::raw_json::own(json));
     changed = true;
   }
   if (changed) call.arguments = on_one_line(opened->json());
@@ -177,8 +178,8 @@ void fit_types(tool_call_block& call, const tool_definition* tool) {
 std::string only_text(const tool_definition* tool) {
   if (tool == nullptr) return {};
   std::vector<std::string> needed;
-  walk::elements(walk::find(tool->schema.text(), "required"),
-                 [&](std::string_view name) { needed.push_back(walk::text(name)); });
+  json::walk::elements(json::walk::find(tool->schema.text(), "required"),
+                       [&](std::string_view name) { needed.push_back(json::walk::text(name)); });
   const bool one = needed.size() == 1 && (tool_properties(tool).types_for(needed[0]) & string_type) != 0;
   return one ? needed[0] : std::string();
 }
@@ -190,9 +191,9 @@ void wrap(tool_call_block& call, const tool_definition* tool, std::string_view w
       !name.empty() && words.starts_with(name) ? trimmed(words.substr(name.size())) : std::string_view();
   if (behind.starts_with('=') || behind.starts_with(':')) return wrap(call, nullptr, words);
   if (!name.empty()) {
-    call.arguments = raw_json::own("{" + json_quoted(name) + ":" + json_quoted(words) + "}");
+    call.arguments = json::raw_json::own("{" + json::json_quoted(name) + ":" + json::json_quoted(words) + "}");
   } else if (takes_nothing(tool)) {
-    call.arguments = raw_json::literal("{}");
+    call.arguments = json::raw_json::literal("{}");
   } else {
     call.problem =
         "The arguments are not a JSON object, so the tool was not run. Call it again with one JSON object as "
@@ -244,11 +245,11 @@ std::string offered_tools::resolve(std::string_view written) const {
 void set_arguments(tool_call_block& call, const tool_definition* tool, std::string_view json) {
   call.arguments_text = json;
   json = trimmed(json);
-  if (walk::is_string(json)) {
-    const auto words = unescaped(json);
+  if (json::walk::is_string(json)) {
+    const auto words = json::unescaped(json);
     if (!trimmed(words).starts_with('{')) {
       if (means_nothing(trimmed(words)))
-        call.arguments = raw_json::literal("{}");
+        call.arguments = json::raw_json::literal("{}");
       else
         wrap(call, tool, words);
       return;
@@ -264,10 +265,10 @@ void set_arguments_text(tool_call_block& call, const tool_definition* tool, std:
   if (words.starts_with('{')) {
     read_arguments(call);
     fit_types(call, tool);
-  } else if (words.starts_with('"') && raw_json::parse(words, 1)) {
+  } else if (words.starts_with('"') && json::raw_json::parse(words, 1)) {
     set_arguments(call, tool, words);
   } else if (means_nothing(words)) {
-    call.arguments = raw_json::literal("{}");
+    call.arguments = json::raw_json::literal("{}");
   } else {
     if (words.size() > 2 && (words.front() == '`' || words.front() == '\'') && words.back() == words.front() &&
         words.find(words.front(), 1) == words.size() - 1)
@@ -286,13 +287,13 @@ void set_untyped(tool_call_block& call, const tool_definition* tool, const std::
   for (const auto& a : arguments) last[a.name] = &a;
   tool_properties properties(tool);
   std::string json;
-  json_writer w(json);
+  json::json_writer w(json);
   w.begin_object();
   for (const auto& a : arguments) {
     if (last[a.name] != &a) continue;
     w.key(a.name);
     if (a.as == untyped_argument::written::json) {
-      const auto value = raw_json::parse(trimmed(a.text), max_argument_depth);
+      const auto value = json::raw_json::parse(trimmed(a.text), max_argument_depth);
       if (!value) {
         call.problem = "The value of the argument \"" + a.name + "\" is no JSON (" + value.error().message +
                        "), so the tool was not run. Call it again with a value that is.";
@@ -314,7 +315,7 @@ void set_untyped(tool_call_block& call, const tool_definition* tool, const std::
   }
   w.end_object();
   call.arguments_text = json;
-  call.arguments = on_one_line(raw_json::own(json));
+  call.arguments = on_one_line(json::raw_json::own(json));
 }
 
 void set_tree(tool_call_block& call, const tool_definition* tool, const argument_tree& tree) {
@@ -325,7 +326,7 @@ void set_tree(tool_call_block& call, const tool_definition* tool, const argument
   if (json.empty())
     call.problem = "A parameter stands twice, so the tool was not run. Call it again with each parameter once.";
   else
-    call.arguments = on_one_line(raw_json::own(json));
+    call.arguments = on_one_line(json::raw_json::own(json));
 }
 
 bool takes_nothing(const tool_definition* tool) {
@@ -342,13 +343,13 @@ bool takes_no_more(const tool_definition* tool, const std::vector<untyped_argume
 }
 
 bool has_property(const tool_definition* tool, std::string_view name) {
-  return tool != nullptr && !walk::find(walk::find(tool->schema.text(), "properties"), name).empty();
+  return tool != nullptr && !json::walk::find(json::walk::find(tool->schema.text(), "properties"), name).empty();
 }
 
 bool knows_all_but(const tool_definition* tool, std::string_view name) {
   if (tool == nullptr || has_property(tool, name) || takes_nothing(tool)) return false;
-  const auto others = walk::find(tool->schema.text(), "additionalProperties");
+  const auto others = json::walk::find(tool->schema.text(), "additionalProperties");
   return others.empty() || others == "false";
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 
 class offered_tools {
  public:
@@ -67,4 +67,4 @@ bool has_property(const tool_definition* tool, std::string_view name);
 /// Returns true if the tool's schema names other properties but not this one, and does not allow further ones.
 bool knows_all_but(const tool_definition* tool, std::string_view name);
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 
 /// The form of a call, as a bit.
 enum form : unsigned {
@@ -83,4 +83,4 @@ class text_parser {
   virtual std::span<const input_part> left_out() const { return {}; }
 };
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

@@ -10,7 +10,7 @@
 #include <optional>
 #include <ranges>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 namespace {
 
 constexpr std::size_t max_tuple = 4096;  // bytes; one tuple may stand in another
@@ -100,9 +100,9 @@ std::string json_of_tuple(std::string_view inside, int depth) {
 std::string json_of(std::string_view literal, int depth) {
   if (literal.size() <= max_tuple && literal.starts_with('(') && literal.ends_with(')'))
     return depth == 0 ? std::string() : json_of_tuple(literal.substr(1, literal.size() - 2), depth - 1);
-  if (const auto value = raw_json::parse(literal, max_argument_depth)) return std::string(value->text());
+  if (const auto value = json::raw_json::parse(literal, max_argument_depth)) return std::string(value->text());
   auto value = repair_json_value(literal, number_form::python);
-  if (!value || !raw_json::parse(value->text, max_argument_depth)) return {};
+  if (!value || !json::raw_json::parse(value->text, max_argument_depth)) return {};
   return std::move(value->text);
 }
 
@@ -144,7 +144,7 @@ void read_arguments_of(const python_call& written, const offered_tools& tools, s
       return;
     }
     if (json.size() > 1) json += ',';
-    json += json_quoted(one.substr(0, name_end)) + ":" + value;
+    json += json::json_quoted(one.substr(0, name_end)) + ":" + value;
   }
   set_arguments(call, tool, json + "}");
   call.arguments_text = written.inside;
@@ -171,4 +171,4 @@ bool is_python_calls(std::string_view text, const offered_tools& tools) {
   return !all.empty();
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 namespace {
 
 constexpr std::size_t max_blanks = 32, max_mark = 160;
@@ -113,4 +113,4 @@ react_match match_react_mark(std::string_view line, bool last, bool observation_
   return {maybe && line.size() < max_mark ? match::maybe : match::no};
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

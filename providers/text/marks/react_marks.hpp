@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 
 enum class react_mark : unsigned char { none, thought, action, input, observation, answer };
 
@@ -20,4 +20,4 @@ react_match match_react_mark(std::string_view line, bool last, bool observation_
 /// Finds "Answer:" at the beginning of a complete `line`: other frameworks use this mark, our prompt does not teach it.
 react_match match_answer_mark(std::string_view line);
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 
 inline constexpr auto npos = std::string_view::npos;
 
@@ -67,4 +67,4 @@ inline match begins_like(std::string_view s, std::string_view mark) {
   return same_letters(s.substr(0, mark.size()), mark) ? match::yes : match::no;
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 namespace {
 
 constexpr std::size_t max_mark_size = 512;
@@ -305,4 +305,4 @@ std::unique_ptr<text_parser> make_unmarked_parser(std::unique_ptr<text_parser> i
   return std::make_unique<unmarked_parser>(std::move(inner), react);
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

@@ -5,7 +5,7 @@
 #include <array>
 #include <charconv>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::marks {
 namespace {
 
 void append_utf8(std::string& out, unsigned long code) {
@@ -79,4 +79,4 @@ std::string decoded_xml(std::string_view text) {
   }
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::marks

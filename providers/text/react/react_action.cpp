@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::react {
 namespace {
 
 bool ends_with_input_mark(std::string_view s) {
@@ -16,7 +16,7 @@ bool ends_with_input_mark(std::string_view s) {
   for (auto i = s.size() - 1; i > 0 && left > 0; --i) {
     const char c = s[i - 1];
     if (c == ' ' || c == '*' || c == '_' || c == '-') continue;
-    if (lower(c) != mark[left - 1]) return false;
+    if (marks::lower(c) != mark[left - 1]) return false;
     --left;
   }
   return left == 0;
@@ -32,18 +32,18 @@ std::string_view bare(std::string_view s) {
   s = trimmed(s);
   for (bool again = true; again;) {
     again = false;
-    for (const auto& mark : angle_marks)
-      if (mark.kind == mark_kind::control && s.ends_with(mark.text)) {
+    for (const auto& mark : marks::angle_marks)
+      if (mark.kind == marks::mark_kind::control && s.ends_with(mark.text)) {
         s.remove_suffix(mark.text.size());
         s = trimmed(s);
         again = true;
       }
   }
-  if (!s.starts_with(fence_mark)) return s;
+  if (!s.starts_with(marks::fence_mark)) return s;
   const auto line = s.find('\n');
-  if (line == npos) return s;
+  if (line == marks::npos) return s;
   s = s.substr(line + 1);
-  if (const auto end = s.rfind(fence_mark); end != npos) s = s.substr(0, end);
+  if (const auto end = s.rfind(marks::fence_mark); end != marks::npos) s = s.substr(0, end);
   return trimmed(s);
 }
 
@@ -52,8 +52,8 @@ std::string_view bare(std::string_view s) {
 constexpr std::size_t longest_head = 512;
 
 bool is_fence_head(std::string_view s) {
-  if (!s.starts_with(fence_mark)) return false;
-  return std::ranges::all_of(s.substr(fence_mark.size()), is_name_char);
+  if (!s.starts_with(marks::fence_mark)) return false;
+  return std::ranges::all_of(s.substr(marks::fence_mark.size()), marks::is_name_char);
 }
 
 // Returns true if `behind`, the rest of the line behind an object, looks like a part of the object, which then ended
@@ -62,14 +62,16 @@ bool goes_on(std::string_view behind, bool repaired) {
   auto rest = trimmed(behind);
   if (rest.starts_with('}')) rest.remove_prefix(1);
   rest = rest.substr(0, rest.find('{'));
-  if (rest.find("\":") != npos || rest.find('}') != npos) return true;
+  if (rest.find("\":") != marks::npos || rest.find('}') != marks::npos) return true;
   // Text that touches the object is a part of it if it looks like members, or if the object needed repair.
   rest = trimmed(behind);
-  if (rest.size() < 2 || is_blank(behind.front()) || match_react_mark(rest, true, true).is == match::yes) return false;
-  if (std::string_view(",:{[\"'").find(rest.front()) != npos) return true;
+  if (rest.size() < 2 || marks::is_blank(behind.front()) ||
+      marks::match_react_mark(rest, true, true).is == marks::match::yes)
+    return false;
+  if (std::string_view(",:{[\"'").find(rest.front()) != marks::npos) return true;
   std::size_t end = 0;
-  while (end < rest.size() && is_name_char(rest[end])) ++end;
-  return end > 0 && (repaired || (end < rest.size() && std::string_view("\"{[:=").find(rest[end]) != npos));
+  while (end < rest.size() && marks::is_name_char(rest[end])) ++end;
+  return end > 0 && (repaired || (end < rest.size() && std::string_view("\"{[:=").find(rest[end]) != marks::npos));
 }
 
 }  // namespace
@@ -77,7 +79,7 @@ bool goes_on(std::string_view behind, bool repaired) {
 // Returns true if `c` opens the arguments of NAME(…), NAME[…], NAME {…} or NAME ({…}), or an object alone.
 bool react_parser::opens_brackets(char c) const {
   if (c != '(' && c != '[' && c != '{') return false;
-  if (!action_.empty() && is_name_char(action_.back())) return true;
+  if (!action_.empty() && marks::is_name_char(action_.back())) return true;
   if (action_.size() > longest_head) return false;
   const auto so_far = trimmed(action_);
   if (c == '{' && (so_far.empty() || is_fence_head(so_far))) return true;
@@ -103,7 +105,7 @@ std::size_t react_parser::take_action(std::string_view text) {
     if (c == ':' && ends_with_input_mark(action_)) {
       // Its only a is the first letter.
       auto end = action_.size();
-      while (end > 0 && lower(action_[end - 1]) != 'a') --end;
+      while (end > 0 && marks::lower(action_[end - 1]) != 'a') --end;
       action_.resize(end > 0 ? end - 1 : 0);
       state_ = state::input;
       inside_ = inside::start;
@@ -136,7 +138,7 @@ std::size_t react_parser::take_input(std::string_view text) {
       return text.size();
     case inside::behind: {
       const auto line = text.find('\n');
-      if (line != npos) inside_ = inside::done;
+      if (line != marks::npos) inside_ = inside::done;
       behind_ += text.substr(0, line);
       return std::min(line, text.size());
     }
@@ -148,7 +150,7 @@ std::size_t react_parser::take_input(std::string_view text) {
           return i;
         }
         input_ += text[i];
-        if (is_blank(text[i])) continue;
+        if (marks::is_blank(text[i])) continue;
         inside_ = inside::words;
         return i + 1;
       }
@@ -156,7 +158,7 @@ std::size_t react_parser::take_input(std::string_view text) {
     case inside::start:
       for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
-        if (is_blank(c) && input_.empty()) continue;
+        if (marks::is_blank(c) && input_.empty()) continue;
         const auto in_head = [this] { return input_.size() <= longest_head && is_fence_head(trimmed(input_)); };
         if (c == '{' && (input_.empty() || in_head())) {
           input_.clear();
@@ -185,12 +187,12 @@ std::size_t react_parser::take_input(std::string_view text) {
 }
 
 bool react_parser::no_action() const {
-  auto name = cleaned_name(first_line(action_));
+  auto name = marks::cleaned_name(first_line(action_));
   if (tools_.find(name) != nullptr) return false;
   // "None (I can answer directly)"
   name = trimmed(name.substr(0, name.find(" (")));
   for (const std::string_view word : {"", "none", "n/a", "na", "-", "null", "nothing", "no action", "no tool", "none."})
-    if (same_letters(name, word)) return true;
+    if (marks::same_letters(name, word)) return true;
   return false;
 }
 
@@ -199,14 +201,14 @@ tool_call_block react_parser::read_call() const {
   auto call = read_action(beside);
   beside = trimmed(beside);
   if (call.problem.empty() && goes_on(behind_, call.repaired)) {
-    auto refused = unreadable_call(input_ + behind_, "something follows the end of its Action Input");
+    auto refused = marks::unreadable_call(input_ + behind_, "something follows the end of its Action Input");
     refused.name = std::move(call.name);
     return refused;
   }
   // Without arguments, words beside the name may be the arguments: refuse the call.
-  if (call.problem.empty() && call.arguments.text() == "{}" && beside.find_first_not_of(":.,;!*`'\"()[]{} ") != npos &&
-      !takes_nothing(tools_.find(call.name))) {
-    auto refused = unreadable_call(action_, "what follows the name of its Action is no Action Input");
+  if (call.problem.empty() && call.arguments.text() == "{}" &&
+      beside.find_first_not_of(":.,;!*`'\"()[]{} ") != marks::npos && !marks::takes_nothing(tools_.find(call.name))) {
+    auto refused = marks::unreadable_call(action_, "what follows the name of its Action is no Action Input");
     refused.name = std::move(call.name);
     return refused;
   }
@@ -220,34 +222,34 @@ tool_call_block react_parser::read_action(std::string_view& beside) const {
     const auto open = std::min(open_, action_.size());
     const auto before = trimmed(std::string_view(action_).substr(0, open));
     const auto body = trimmed(std::string_view(action_).substr(open));
-    if (body.starts_with('{') && (before.empty() || before.starts_with(fence_mark))) {
+    if (body.starts_with('{') && (before.empty() || before.starts_with(marks::fence_mark))) {
       std::vector<tool_call_block> calls;
       const auto end = body.rfind('}');
-      read_json_calls(body.substr(0, end == npos ? end : end + 1), tools_, calls);
+      marks::read_json_calls(body.substr(0, end == marks::npos ? end : end + 1), tools_, calls);
       return calls.front();
     }
     if (trimmed(input_).empty() && body.size() >= 2) {
       const char closing = body.front() == '(' ? ')' : body.front() == '[' ? ']' : '}';
       const auto end = body.rfind(closing);
-      auto words = body.substr(0, end == npos ? end : end + 1);
+      auto words = body.substr(0, end == marks::npos ? end : end + 1);
       std::vector<tool_call_block> calls;
-      if (closing == ')' && read_python_calls(std::string(before) + std::string(words), tools_, calls))
+      if (closing == ')' && marks::read_python_calls(std::string(before) + std::string(words), tools_, calls))
         return calls.front();
       if (closing != '}' && words.size() >= 2) words = words.substr(1, words.size() - 2);
       // Words in brackets that stand apart are a remark.
       const auto first = trimmed(words);
-      if (is_blank(action_[open - 1]) && !first.starts_with('{') && !first.starts_with('"'))
+      if (marks::is_blank(action_[open - 1]) && !first.starts_with('{') && !first.starts_with('"'))
         beside = std::exchange(words, {});
       call.name = tools_.resolve(before);
-      set_arguments_text(call, tools_.find(before), bare(words));
+      marks::set_arguments_text(call, tools_.find(before), bare(words));
       return call;
     }
     call.name = tools_.resolve(before);
     beside = body;
-    set_arguments_text(call, tools_.find(before), bare(input_));
+    marks::set_arguments_text(call, tools_.find(before), bare(input_));
     return call;
   }
-  auto name = cleaned_name(first_line(bare(action_)));
+  auto name = marks::cleaned_name(first_line(bare(action_)));
   if (tools_.find(name) == nullptr) {
     // "get_weather (to see whether it rains)"
     const auto word = name.substr(0, name.find_first_of(" \t([{:,"));
@@ -255,30 +257,30 @@ tool_call_block react_parser::read_action(std::string_view& beside) const {
   }
   call.name = tools_.resolve(name);
   const auto lines = bare(action_);
-  if (const auto at = lines.find(name); at != npos) beside = lines.substr(at + name.size());
-  set_arguments_text(call, tools_.find(name), bare(input_));
+  if (const auto at = lines.find(name); at != marks::npos) beside = lines.substr(at + name.size());
+  marks::set_arguments_text(call, tools_.find(name), bare(input_));
   return call;
 }
 
 // Shows the action as text, as a last resort.
-void react_parser::show_action(parse_sink& sink) const {
+void react_parser::show_action(marks::parse_sink& sink) const {
   sink.on_text(trimmed(input_).empty() ? action_ : input_ + behind_);
 }
 
-void react_parser::end_call(parse_sink& sink) {
+void react_parser::end_call(marks::parse_sink& sink) {
   // Some models write the answer as if it were a tool.
-  if (same_letters(cleaned_name(first_line(action_)), "final answer")) {
+  if (marks::same_letters(marks::cleaned_name(first_line(action_)), "final answer")) {
     answer_.feed(bare(input_), sink);
     answer_.finish(sink);
-    reply_.forms |= form_react;
+    reply_.forms |= marks::form_react;
     return;
   }
   auto call = read_call();
-  reply_.forms |= form_react;
+  reply_.forms |= marks::form_react;
   if (!call.problem.empty() && options_.show_unreadable)
     show_action(sink);
   else
     reply_.calls.push_back(std::move(call));
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::react

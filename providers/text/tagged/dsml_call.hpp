@@ -11,13 +11,13 @@
 #include <unordered_set>
 #include <vector>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::tagged {
 
 class dsml_call {
  public:
   using outcome = markup_call::outcome;
   /// `tools` must outlive the reader.
-  explicit dsml_call(const offered_tools* tools = nullptr) : tools_(tools) {}
+  explicit dsml_call(const marks::offered_tools* tools = nullptr) : tools_(tools) {}
 
   /// Reads on. `in` begins with the opening mark and must contain the text of earlier calls; `last`: no more will come.
   /// Never returns `again` or `none`.
@@ -39,15 +39,15 @@ class dsml_call {
   void close_value(std::string_view in, std::size_t next);
   void spoil(const char* why);
 
-  const offered_tools* tools_;
+  const marks::offered_tools* tools_;
   part part_ = part::head;
   std::size_t at_ = 0, begin_ = 0, scan_ = 0;  // begin_: beginning of the value or the object
   std::string name_;
-  untyped_argument argument_;     // the one that is read
-  const char* broken_ = nullptr;  // reason why the call is not run
-  std::vector<untyped_argument> arguments_;
+  marks::untyped_argument argument_;  // the one that is read
+  const char* broken_ = nullptr;      // reason why the call is not run
+  std::vector<marks::untyped_argument> arguments_;
   std::unordered_set<std::string> given_;  // names of arguments_
-  bracket_scanner brackets_;
+  marks::bracket_scanner brackets_;
 };
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::tagged

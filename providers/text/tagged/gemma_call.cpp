@@ -8,13 +8,13 @@
 
 #include <algorithm>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::tagged {
 namespace {
 
 constexpr std::size_t longest_gemma_name = 128;
 
 bool is_one_of(char c, std::string_view all) {
-  return all.find(c) != npos;
+  return all.find(c) != marks::npos;
 }
 
 // Appends `c` as a part of a JSON string.
@@ -22,7 +22,7 @@ void append_string_char(std::string& json, char c) {
   constexpr std::string_view digits = "0123456789abcdef";
   const auto byte = static_cast<unsigned char>(c);
   constexpr std::string_view escaped = "\"\\\n\r\t\b\f", letters = "\"\\nrtbf";
-  if (const auto at = escaped.find(c); at != npos) {
+  if (const auto at = escaped.find(c); at != marks::npos) {
     (json += '\\') += letters[at];
   } else if (byte < 0x20) {
     json += "\\u00";
@@ -45,15 +45,15 @@ gemma_call::outcome gemma_call::advance(std::string_view in, bool) {
 }
 
 gemma_call::outcome gemma_call::head(std::string_view in) {
-  const auto opened = begins(in, opening);
-  if (opened != match::yes) return opened == match::no ? outcome::none : outcome::more;
-  const auto at = skip_blanks(in.substr(0, longest_gemma_name), opening.size());
+  const auto opened = marks::begins(in, opening);
+  if (opened != marks::match::yes) return opened == marks::match::no ? outcome::none : outcome::more;
+  const auto at = marks::skip_blanks(in.substr(0, longest_gemma_name), opening.size());
   auto end = at;
-  while (end < in.size() && (is_name_char(in[end]) || in[end] == ':')) ++end;
+  while (end < in.size() && (marks::is_name_char(in[end]) || in[end] == ':')) ++end;
   name_ = in.substr(at, end - at);
   if (name_.size() > longest_gemma_name) return outcome::none;
-  const auto next = behind_blanks(in, end);
-  if (next == npos) return outcome::more;
+  const auto next = marks::behind_blanks(in, end);
+  if (next == marks::npos) return outcome::more;
   if (name_.empty() || (in[next] != '{' && in[next] != '(')) return outcome::none;
   round_ = in[next] == '(';
   at_ = next;
@@ -65,9 +65,10 @@ gemma_call::outcome gemma_call::head(std::string_view in) {
 bool gemma_call::step(std::string_view in) {
   if (at_ == in.size()) return false;
   const char c = in[at_];
-  const auto mark = c == '<' && inside_ != inside::quotes ? begins(in.substr(at_), string_mark) : match::no;
-  if (mark == match::maybe) return false;
-  if (mark == match::yes) {
+  const auto mark =
+      c == '<' && inside_ != inside::quotes ? marks::begins(in.substr(at_), string_mark) : marks::match::no;
+  if (mark == marks::match::maybe) return false;
+  if (mark == marks::match::yes) {
     at_ += string_mark.size();
     if (inside_ == inside::nothing) {
       open_string(0);
@@ -101,7 +102,7 @@ void gemma_call::open_string(char quote) {
   inside_ = quote == 0 ? inside::string : inside::quotes;
   quote_ = quote;
   escaped_ = false;
-  damaged_mark_ = near_to<4>(string_mark);
+  damaged_mark_ = marks::near_to<4>(string_mark);
   json_ += quote == 0 ? '"' : quote;
 }
 
@@ -109,9 +110,9 @@ void gemma_call::open_string(char quote) {
 void gemma_call::quote_key() {
   if (json_.size() - word_ > longest_gemma_name) return;
   auto end = json_.size();
-  while (end > word_ && is_blank(json_[end - 1])) --end;
+  while (end > word_ && marks::is_blank(json_[end - 1])) --end;
   const auto key = std::string_view(json_).substr(word_, end - word_);
-  if (key.empty() || !std::ranges::all_of(key, is_name_char)) return;
+  if (key.empty() || !std::ranges::all_of(key, marks::is_name_char)) return;
   json_.insert(end, 1, '"');
   json_.insert(word_, 1, '"');
 }
@@ -119,12 +120,12 @@ void gemma_call::quote_key() {
 // Refuses an argument that is given twice: a string cannot hold its own mark, so it may be two halves of one.
 void gemma_call::note_key() {
   if (json_.size() - word_ > longest_gemma_name + 2) return;
-  if (!keys_.insert(std::string(cleaned_name(std::string_view(json_).substr(word_)))).second)
+  if (!keys_.insert(std::string(marks::cleaned_name(std::string_view(json_).substr(word_)))).second)
     broken_ = "an argument stands twice";
 }
 
 void gemma_call::step_outside(char c) {
-  if (!is_blank(c) && before_ == '"' && !is_one_of(c, ",:]})"))
+  if (!marks::is_blank(c) && before_ == '"' && !is_one_of(c, ",:]})"))
     broken_ = "something stands behind a string, so that its end is not certain";
   if ((c == '"' || c == '\'' || c == '`') && is_one_of(before_, "{[(,:")) return open_string(c);
   const bool opens = is_one_of(c, "{[("), closes = is_one_of(c, "}])");
@@ -134,7 +135,7 @@ void gemma_call::step_outside(char c) {
   const bool outer = depth_ == 1 && round_;
   json_ += outer && c == '(' ? '{' : outer && c == ')' ? '}' : c;
   if (closes && --depth_ == 0) closed_ = true;
-  if (is_blank(c)) {
+  if (marks::is_blank(c)) {
     if (is_one_of(before_, "{[(,")) word_ = json_.size();
     return;
   }
@@ -145,11 +146,11 @@ void gemma_call::step_outside(char c) {
 tool_call_block gemma_call::call(std::string_view) const {
   tool_call_block made;
   if (broken_ != nullptr)
-    made = unreadable_call(json_, broken_);
+    made = marks::unreadable_call(json_, broken_);
   else
-    set_arguments(made, tools_->find(name_), json_);
+    marks::set_arguments(made, tools_->find(name_), json_);
   made.name = tools_->resolve(name_);
   return made;
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::tagged

@@ -9,14 +9,14 @@
 #include <string_view>
 #include <unordered_set>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::tagged {
 
 class gemma_call {
  public:
   using outcome = markup_call::outcome;
   static constexpr std::string_view opening = "call:", string_mark = "<|\"|>";
   /// `tools` must outlive the reader.
-  explicit gemma_call(const offered_tools* tools = nullptr) : tools_(tools) {}
+  explicit gemma_call(const marks::offered_tools* tools = nullptr) : tools_(tools) {}
 
   /// Reads on. `in` begins with `opening` and must contain the text of earlier calls. Never returns `again`.
   outcome advance(std::string_view in, bool);
@@ -37,12 +37,12 @@ class gemma_call {
   void quote_key();
   void note_key();
 
-  const offered_tools* tools_;
+  const marks::offered_tools* tools_;
   part part_ = part::head;
   inside inside_ = inside::nothing;
   char quote_ = 0;   // quote of the open string
   char before_ = 0;  // the last byte outside of strings that is no blank; a quote behind a string
-  near_to<4> damaged_mark_{string_mark};
+  marks::near_to<4> damaged_mark_{string_mark};
   bool escaped_ = false, closed_ = false, round_ = false;
   std::size_t at_ = 0, depth_ = 0;
   std::size_t word_ = 0;                  // beginning of the last word in json_
@@ -51,4 +51,4 @@ class gemma_call {
   const char* broken_ = nullptr;          // reason why the call is not run
 };
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::tagged

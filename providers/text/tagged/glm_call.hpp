@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::tagged {
 
 class glm_call {
  public:
   using outcome = markup_call::outcome;
   /// `tools` must outlive the reader.
-  explicit glm_call(const offered_tools* tools = nullptr) : tools_(tools) {}
+  explicit glm_call(const marks::offered_tools* tools = nullptr) : tools_(tools) {}
 
   /// Reads on. `in` begins with the name and must contain the text of earlier calls; `last`: no more will come. Never
   /// returns `again`.
@@ -38,7 +38,7 @@ class glm_call {
   void close(std::string_view in);
   bool all_given() const;
 
-  const offered_tools* tools_;
+  const marks::offered_tools* tools_;
   part part_ = part::head;
   bool marked_ = true;                // the value has its opening mark
   bool repaired_ = false;             // a mark was missing or stood twice
@@ -46,7 +46,7 @@ class glm_call {
   std::size_t begin_ = 0, scan_ = 0;  // beginning and scanned end of the key or the value
   std::string name_, key_;
   const char* broken_ = nullptr;  // reason why the call is not run
-  std::vector<untyped_argument> arguments_;
+  std::vector<marks::untyped_argument> arguments_;
 };
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::tagged

@@ -9,14 +9,14 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::tagged {
 
 class harmony_call {
  public:
   using outcome = markup_call::outcome;
   /// `tools` must outlive the reader.
-  explicit harmony_call(const offered_tools* tools = nullptr) : tools_(tools) {}
-  harmony_call(const offered_tools* tools, const harmony_header& header);
+  explicit harmony_call(const marks::offered_tools* tools = nullptr) : tools_(tools) {}
+  harmony_call(const marks::offered_tools* tools, const marks::harmony_header& header);
 
   /// Reads on. `in` begins behind the header; `last`: no more will come. Never returns `again` or `none`.
   outcome advance(std::string_view in, bool last);
@@ -32,13 +32,13 @@ class harmony_call {
  private:
   enum class part : unsigned char { first, json, words };
 
-  const offered_tools* tools_;
+  const marks::offered_tools* tools_;
   part part_ = part::first;
   std::string name_;
   const char* broken_ = nullptr;  // reason why the call is not run
   bool has_tokens_ = false;
   std::size_t begin_ = 0, at_ = 0;
-  bracket_scanner brackets_;
+  marks::bracket_scanner brackets_;
 };
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::tagged

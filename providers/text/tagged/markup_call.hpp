@@ -13,12 +13,12 @@
 #include <unordered_set>
 #include <vector>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::tagged {
 
 class markup_call {
  public:
   /// A value that holds `foreign`, a token of another form, refuses the call.
-  explicit markup_call(const offered_tools* tools = nullptr, std::string_view foreign = {})
+  explicit markup_call(const marks::offered_tools* tools = nullptr, std::string_view foreign = {})
       : tools_(tools), foreign_(foreign) {}
 
   enum class outcome : unsigned char { more, again, complete, none };  // none: the mark is text, not a call
@@ -51,21 +51,21 @@ class markup_call {
   std::span<const std::string_view> own_openings() const;
   std::string decoded(std::string_view text) const;
 
-  const offered_tools* tools_;
+  const marks::offered_tools* tools_;
   std::string_view foreign_;
   part part_ = part::head;
-  compare_mark compare_ = begins;  // with the marks of this call
+  marks::compare_mark compare_ = marks::begins;  // with the marks of this call
   bool xml_ = false, cdata_ = false;
   bool function_ = false;                      // <function…>, or else <invoke…>
   bool closed_in_line_ = false;                // the last value began on a line of its own but ended within a line
   bool unclosed_ = false;                      // the JSON is inside the opening mark
   std::size_t at_ = 0, begin_ = 0, scan_ = 0;  // begin_: beginning of the value or the JSON
   std::string name_, key_, broken_;
-  std::vector<untyped_argument> arguments_;
+  std::vector<marks::untyped_argument> arguments_;
   std::unordered_set<std::string> given_;  // names of arguments_
   std::vector<inner> open_;                // marks that the value has opened and not closed
   std::array<std::size_t, 3> how_many_{};  // number of each kind in open_
-  bracket_scanner brackets_;
+  marks::bracket_scanner brackets_;
 };
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::tagged

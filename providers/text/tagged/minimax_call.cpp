@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::tagged {
 namespace {
 
 using outcome = minimax_call::outcome;
@@ -20,9 +20,9 @@ constexpr std::size_t most_levels = 64;
 
 // Returns true if a value ends as a token does that lost some of its bytes.
 bool ends_in_part_of_token(std::string_view value) {
-  if (value.ends_with(minimax_mark.back())) return true;
-  for (std::size_t size = 1; size < minimax_mark.size(); ++size)
-    if (value.ends_with(minimax_mark.substr(0, size))) return true;
+  if (value.ends_with(marks::minimax_mark.back())) return true;
+  for (std::size_t size = 1; size < marks::minimax_mark.size(); ++size)
+    if (value.ends_with(marks::minimax_mark.substr(0, size))) return true;
   return false;
 }
 
@@ -44,27 +44,28 @@ outcome minimax_call::advance(std::string_view in, bool last) {
 // Returns true if the first mark in the call has no token before it.
 bool minimax_call::begins_without_token(std::string_view in) const {
   if (open_.size() != 1 || !open_[0].value.children.empty()) return false;
-  const auto next = behind_blanks(in, at_);
-  return next != npos && in[next] == '<';
+  const auto next = marks::behind_blanks(in, at_);
+  return next != marks::npos && in[next] == '<';
 }
 
 // Reads up to the next mark.
 outcome minimax_call::step(std::string_view in, bool) {
   const bool head = open_.empty();
-  auto token = head && in.starts_with('<') ? 0 : in.find(minimax_mark, scan_);
-  if (token == npos) {
-    scan_ = std::max(scan_, in.size() - std::min(in.size(), minimax_mark.size() - 1));
+  auto token = head && in.starts_with('<') ? 0 : in.find(marks::minimax_mark, scan_);
+  if (token == marks::npos) {
+    scan_ = std::max(scan_, in.size() - std::min(in.size(), marks::minimax_mark.size() - 1));
     // Without their token the marks of a call are those of another form.
     return begins_without_token(in) ? outcome::none : outcome::more;
   }
   if (begins_without_token(in)) return outcome::none;
   scan_ = token;
-  const auto begin = behind_blanks(in, token + (in.substr(token).starts_with('<') ? 0 : minimax_mark.size()));
-  if (begin == npos) return outcome::more;
+  const auto begin =
+      marks::behind_blanks(in, token + (in.substr(token).starts_with('<') ? 0 : marks::minimax_mark.size()));
+  if (begin == marks::npos) return outcome::more;
   const auto end = in.substr(0, begin + longest_element).find_first_of("<>\n", begin + 1);
-  if (end == npos && in.size() - begin < longest_element) return outcome::more;
+  if (end == marks::npos && in.size() - begin < longest_element) return outcome::more;
   if (!open_.empty() && broken_ == nullptr) open_.back().value.text += in.substr(at_, token - at_);
-  if (in[begin] != '<' || end == npos || in[end] != '>') {
+  if (in[begin] != '<' || end == marks::npos || in[end] != '>') {
     spoil("one of its marks is damaged");
     at_ = scan_ = begin;
     return head ? outcome::none : outcome::again;
@@ -91,18 +92,18 @@ outcome minimax_call::opened(std::string_view tag) {
   const bool named = tag.starts_with("<invoke ") || tag.starts_with("<parameter ");
   std::string_view name = tag.substr(1, tag.size() - 2), mark = name;
   if (named) {
-    const auto attributes = attributes_of(tag);
-    const bool whole = attributes.size() == 1 && attributes[0].first == "name" && has_attributes_only(tag);
+    const auto attributes = marks::attributes_of(tag);
+    const bool whole = attributes.size() == 1 && attributes[0].first == "name" && marks::has_attributes_only(tag);
     mark = tag.substr(1, tag.find(' ') - 1);
     name = whole ? attributes[0].second : std::string_view();
   }
   if (!open_.empty() && !ends_in_plain_mark() && !trimmed(open_.back().value.text).empty())
     spoil("something stands beside its parameters, or the end of one is missing");
   const auto* tool = open_.empty() ? nullptr : tools_->find(open_[0].value.name);
-  const bool known = std::ranges::all_of(name, is_name_char) || has_property(tool, name);
+  const bool known = std::ranges::all_of(name, marks::is_name_char) || marks::has_property(tool, name);
   if (name.empty() || !known || tag.ends_with("/>")) spoil("the name of a parameter is damaged");
   if (open_.size() >= most_levels) spoil("its parameters are too deep");
-  open_.push_back({{std::string(cleaned_name(name)), {}, {}}, std::string(mark)});
+  open_.push_back({{std::string(marks::cleaned_name(name)), {}, {}}, std::string(mark)});
   return outcome::again;
 }
 
@@ -133,7 +134,8 @@ outcome minimax_call::closed(std::string_view name) {
 
 void minimax_call::pop() {
   const auto& text = open_.back().value.text;
-  if (text.ends_with('<') || holds_nearly<5>(text, minimax_mark)) spoil("the token before a mark is damaged");
+  if (text.ends_with('<') || marks::holds_nearly<5>(text, marks::minimax_mark))
+    spoil("the token before a mark is damaged");
   auto done = std::move(open_.back().value);
   open_.pop_back();
   open_.back().value.text.clear();
@@ -145,11 +147,11 @@ tool_call_block minimax_call::call(std::string_view) const {
   tool_call_block made;
   const auto& name = open_[0].value.name;
   if (broken_ != nullptr || name.empty())
-    made = unreadable_call({}, broken_ != nullptr ? broken_ : "it has no name");
+    made = marks::unreadable_call({}, broken_ != nullptr ? broken_ : "it has no name");
   else
-    set_tree(made, tools_->find(name), open_[0].value);
+    marks::set_tree(made, tools_->find(name), open_[0].value);
   if (!name.empty()) made.name = tools_->resolve(name);
   return made;
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::tagged

@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::tagged {
 
 class minimax_call {
  public:
   using outcome = markup_call::outcome;
   /// `tools` must outlive the reader.
-  explicit minimax_call(const offered_tools* tools = nullptr) : tools_(tools) {}
+  explicit minimax_call(const marks::offered_tools* tools = nullptr) : tools_(tools) {}
 
   /// Reads on. `in` begins with the token or with <invoke and must contain the text of earlier calls. Never returns
   /// `again`; `none`: the marks in the call have no token.
@@ -29,7 +29,7 @@ class minimax_call {
  private:
   // An element that is open, with the name of its closing mark.
   struct open_element {
-    argument_tree value;
+    marks::argument_tree value;
     std::string mark;
   };
   outcome step(std::string_view in, bool last);
@@ -40,11 +40,11 @@ class minimax_call {
   void pop();
   void spoil(const char* why);
 
-  const offered_tools* tools_;
+  const marks::offered_tools* tools_;
   std::size_t at_ = 0;              // end of the last mark
   std::size_t scan_ = 0;            // end of the part that holds no token
   std::vector<open_element> open_;  // the call, and the elements within it
   const char* broken_ = nullptr;    // reason why the call is not run
 };
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::tagged

@@ -7,45 +7,45 @@
 
 #include <string>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::tagged {
 
 // Handles a mark of DeepSeek's form.
-void tagged_parser::at_dsml(const dsml_mark& mark, parse_sink& sink) {
+void tagged_parser::at_dsml(const marks::dsml_mark& mark, marks::parse_sink& sink) {
   switch (mark.kind) {
-    case dsml_kind::section:
+    case marks::dsml_kind::section:
       call_found();
-      form_ = form_dsml;
+      form_ = marks::form_dsml;
       begins_line_ = true;  // it is no mere mention
       open(state::opened, mark.size);
       return;
-    case dsml_kind::invoke:
+    case marks::dsml_kind::invoke:
       call_found();
       open(state::dsml, 0);
       open_dsml(at_);
       return;
     default:
       // The rest of a call proves that an earlier one ended too early.
-      if (any_calls() && mark.kind != dsml_kind::section_end) refuse_markup(at_, sink);
+      if (any_calls() && mark.kind != marks::dsml_kind::section_end) refuse_markup(at_, sink);
       at_ += mark.size;
       if (any_calls()) state_ = state::after;
   }
 }
 
 void tagged_parser::open_dsml(std::size_t at) {
-  form_ = form_dsml;
+  form_ = marks::form_dsml;
   at_ = begin_ = at;
   dsml_ = dsml_call(&tools_);
   state_ = state::dsml;
 }
 
-bool tagged_parser::at_minimax(bool last, parse_sink& sink) {
+bool tagged_parser::at_minimax(bool last, marks::parse_sink& sink) {
   const auto rest = from(at_);
-  const bool whole = rest.starts_with(minimax_mark), example = in_code_ || quoted_;
-  const auto found = example ? minimax_found() : match_minimax(rest);
-  if (found.is == match::maybe) {
+  const bool whole = rest.starts_with(marks::minimax_mark), example = in_code_ || quoted_;
+  const auto found = example ? marks::minimax_found() : marks::match_minimax(rest);
+  if (found.is == marks::match::maybe) {
     if (!last) return false;
     if (rest.size() > 2) {
-      form_ = form_minimax;
+      form_ = marks::form_minimax;
       const std::string body(rest);
       at_ = held_.size();
       cut(body, sink);
@@ -57,39 +57,39 @@ bool tagged_parser::at_minimax(bool last, parse_sink& sink) {
     ++at_;
     return true;
   }
-  form_ = form_minimax;
+  form_ = marks::form_minimax;
   begins_line_ = true;  // it is no mere mention
   switch (found.kind) {
-    case minimax_kind::section:
+    case marks::minimax_kind::section:
       call_found();
       open(state::opened, found.size);
       break;
-    case minimax_kind::invoke:
+    case marks::minimax_kind::invoke:
       call_found();
       open(state::minimax, 0);
       open_minimax(at_);
       break;
-    case minimax_kind::other:
-      at_ += minimax_mark.size();
+    case marks::minimax_kind::other:
+      at_ += marks::minimax_mark.size();
   }
   return true;
 }
 
 void tagged_parser::open_minimax(std::size_t at) {
-  form_ = form_minimax;
+  form_ = marks::form_minimax;
   at_ = begin_ = at;
   minimax_ = minimax_call(&tools_);
   state_ = state::minimax;
 }
 
 // Handles a call as transcripts show it: [Calling tool: NAME({…})].
-bool tagged_parser::at_calling(bool last, parse_sink& sink) {
+bool tagged_parser::at_calling(bool last, marks::parse_sink& sink) {
   constexpr std::size_t longest_head = 256;
-  form_ = form_bare;
+  form_ = marks::form_bare;
   const auto rest = from(at_).substr(0, longest_head);
-  const auto at = skip_blanks(rest, calling_mark.size());
+  const auto at = marks::skip_blanks(rest, marks::calling_mark.size());
   auto end = at;
-  while (end < rest.size() && is_name_char(rest[end])) ++end;
+  while (end < rest.size() && marks::is_name_char(rest[end])) ++end;
   if (end == rest.size() && end < longest_head) {
     if (last) cut_mark(true, sink);
     return false;
@@ -105,4 +105,4 @@ bool tagged_parser::at_calling(bool last, parse_sink& sink) {
   return true;
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::tagged

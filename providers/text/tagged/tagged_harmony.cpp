@@ -5,21 +5,23 @@
 #include <algorithm>
 #include <string>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::tagged {
 
 // Handles a header at at_. Returns false if its first token is to be dropped alone.
-bool tagged_parser::at_header(const harmony_header& header, parse_sink& sink) {
-  if (header.is == match::maybe) {
+bool tagged_parser::at_header(const marks::harmony_header& header, marks::parse_sink& sink) {
+  if (header.is == marks::match::maybe) {
     // The reply ends inside it.
     const std::string rest(from(at_));
     at_ = held_.size();
-    if (header.calls() || (!header.channel.empty() && begins("commentary", header.channel) == match::yes)) {
-      form_ = form_harmony;
+    if (header.calls() ||
+        (!header.channel.empty() && marks::begins("commentary", header.channel) == marks::match::yes)) {
+      form_ = marks::form_harmony;
       cut(rest, sink);
     }
     return true;
   }
-  if (header.is_result() && header.complete && skip_result(std::string(harmony_end), header.size, sink)) return true;
+  if (header.is_result() && header.complete && skip_result(std::string(marks::harmony_end), header.size, sink))
+    return true;
   if (header.calls()) {
     open_harmony(header);
     return true;
@@ -36,42 +38,42 @@ bool tagged_parser::at_header(const harmony_header& header, parse_sink& sink) {
   return true;
 }
 
-void tagged_parser::open_harmony(const harmony_header& header) {
+void tagged_parser::open_harmony(const marks::harmony_header& header) {
   call_found();
-  form_ = form_harmony;
+  form_ = marks::form_harmony;
   harmony_ = harmony_call(&tools_, header);
   open(state::harmony, header.size);
   begin_ = at_;
 }
 
 // Handles text that may be a header without its special tokens.
-bool tagged_parser::at_bare_header(bool last, parse_sink& sink) {
+bool tagged_parser::at_bare_header(bool last, marks::parse_sink& sink) {
   const auto rest = from(at_);
-  const auto header = read_bare_header(rest, tools_);
-  const bool answer = rest.starts_with(bare_answer);
-  if (header.is == match::maybe && !answer && !last) return false;
+  const auto header = marks::read_bare_header(rest, tools_);
+  const bool answer = rest.starts_with(marks::bare_answer);
+  if (header.is == marks::match::maybe && !answer && !last) return false;
   // Behind reasoning without its special tokens the message ends that.
-  const bool reasoned = first_shown_ == bare_reasoning && !any_calls();
-  if (reasoned && (answer || header.is == match::yes)) {
-    first_shown_ = bare_answer;  // only once
+  const bool reasoned = first_shown_ == marks::bare_reasoning && !any_calls();
+  if (reasoned && (answer || header.is == marks::match::yes)) {
+    first_shown_ = marks::bare_answer;  // only once
     was_reasoning(sink);
   }
   if (reasoned && answer) {
-    at_ += bare_answer.size();
+    at_ += marks::bare_answer.size();
     return true;
   }
-  if (header.is == match::yes) {
+  if (header.is == marks::match::yes) {
     open_harmony(header);
     return true;
   }
   // The recipient may be cut, too.
   const bool begun = !header.recipient.empty() && std::string_view("functions.").starts_with(header.recipient);
   const bool addressed =
-      begun || rest.starts_with("assistantcommentary") || names_harmony_tool(header.recipient, tools_);
-  if (header.is == match::maybe && addressed) {
+      begun || rest.starts_with("assistantcommentary") || marks::names_harmony_tool(header.recipient, tools_);
+  if (header.is == marks::match::maybe && addressed) {
     const std::string whole(rest);
     at_ = held_.size();
-    form_ = form_harmony;
+    form_ = marks::form_harmony;
     cut(whole, sink);
     return false;
   }
@@ -83,40 +85,40 @@ bool tagged_parser::at_bare_header(bool last, parse_sink& sink) {
 }
 
 // Handles the text behind an object that calls a tool. Returns no if it is none of Harmony's.
-match tagged_parser::after_harmony(bool last) {
+marks::match tagged_parser::after_harmony(bool last) {
   const auto rest = from(at_);
-  const auto ends = begins_any(rest, harmony_ends), next = begins_next_message(rest);
+  const auto ends = marks::begins_any(rest, marks::harmony_ends), next = marks::begins_next_message(rest);
   // The next call follows on the same line if no token stands between them.
-  if (const auto header = next == match::no ? harmony_header() : read_bare_header(rest, tools_);
-      header.is == match::maybe && !last) {
-    return match::maybe;
-  } else if (header.is == match::yes) {
+  if (const auto header = next == marks::match::no ? marks::harmony_header() : marks::read_bare_header(rest, tools_);
+      header.is == marks::match::maybe && !last) {
+    return marks::match::maybe;
+  } else if (header.is == marks::match::yes) {
     open_harmony(header);
-    return match::yes;
+    return marks::match::yes;
   }
-  if (ends == match::yes || next == match::yes) {
+  if (ends == marks::match::yes || next == marks::match::yes) {
     in_tag_ = extra_ = after_json_ = false;
-    const auto closing = {harmony_call_end, harmony_end, std::string_view("<|return|>")};
+    const auto closing = {marks::harmony_call_end, marks::harmony_end, std::string_view("<|return|>")};
     for (const auto mark : closing)
       if (rest.starts_with(mark)) {
         at_ += mark.size();
-        return match::yes;
+        return marks::match::yes;
       }
-    if (rest.starts_with(bare_answer)) at_ += bare_answer.size();
+    if (rest.starts_with(marks::bare_answer)) at_ += marks::bare_answer.size();
     state_ = state::text;
-    return match::yes;
+    return marks::match::yes;
   }
-  if (!last && (ends == match::maybe || next == match::maybe)) return match::maybe;
-  return match::no;
+  if (!last && (ends == marks::match::maybe || next == marks::match::maybe)) return marks::match::maybe;
+  return marks::match::no;
 }
 
-bool tagged_parser::in_harmony_think(bool last, parse_sink& sink) {
+bool tagged_parser::in_harmony_think(bool last, marks::parse_sink& sink) {
   const auto rest = from(at_);
   auto known = rest.find('<');
-  for (; known != npos; known = rest.find('<', known + 1)) {
-    const auto end = match_reasoning_end(rest.substr(known));
-    if (end.is == match::maybe && !last) break;
-    if (end.is != match::yes) continue;
+  for (; known != marks::npos; known = rest.find('<', known + 1)) {
+    const auto end = marks::match_reasoning_end(rest.substr(known));
+    if (end.is == marks::match::maybe && !last) break;
+    if (end.is != marks::match::yes) continue;
     think(rest.substr(0, known), sink);
     at_ += known + end.size;
     end_thoughts();
@@ -128,4 +130,4 @@ bool tagged_parser::in_harmony_think(bool last, parse_sink& sink) {
   return false;
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::tagged

@@ -12,13 +12,13 @@
 #include <bit>
 #include <utility>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::tagged {
 namespace {
 
 // Returns true if the character behind a square or curly bracket rules out a call and a mark.
 bool is_plain(char bracket, char behind) {
-  if (is_blank(behind)) return false;
-  return bracket == '{' ? behind != '"' && behind != '\'' : behind != '{' && !is_name_char(behind);
+  if (marks::is_blank(behind)) return false;
+  return bracket == '{' ? behind != '"' && behind != '\'' : behind != '{' && !marks::is_name_char(behind);
 }
 
 constexpr std::size_t min_dsml = 6;  // bytes of a mark of DeepSeek's form that are no other token
@@ -26,15 +26,16 @@ constexpr std::size_t min_dsml = 6;  // bytes of a mark of DeepSeek's form that 
 // Returns true if a header of Harmony without its special tokens may begin here.
 bool may_be_header(std::string_view text, bool in_line) {
   const char c = text.front();
-  if (in_line ? c != 'a' : std::string_view("atcf \t").find(lower(c)) == npos) return false;
-  return begins_bare_header(text, in_line) != match::no;
+  if (in_line ? c != 'a' : std::string_view("atcf \t").find(marks::lower(c)) == marks::npos) return false;
+  return marks::begins_bare_header(text, in_line) != marks::match::no;
 }
 
 // Returns the number of bytes before a possible mark or call. Most angle brackets begin neither.
 std::size_t plain_text(std::string_view text, bool last) {
   for (std::size_t at = 0;; ++at) {
     while (at < text.size() && text[at] != '<' && text[at] != '[' && text[at] != '{' && text[at] != '`') {
-      if (text[at] == ']' && at > 0 && begins(text.substr(at), minimax_mark) != match::no) return at;
+      if (text[at] == ']' && at > 0 && marks::begins(text.substr(at), marks::minimax_mark) != marks::match::no)
+        return at;
       const bool line_end = text[at++] == '\n';
       if (at < text.size() && may_be_header(text.substr(at), !line_end)) return at;
     }
@@ -43,8 +44,8 @@ std::size_t plain_text(std::string_view text, bool last) {
       if (at + 1 == text.size() || !is_plain(text[at], text[at + 1])) return at;
       continue;
     }
-    const auto some = begins_some_mark(text.substr(at));
-    if (some == match::yes || (some == match::maybe && !last)) return at;
+    const auto some = marks::begins_some_mark(text.substr(at));
+    if (some == marks::match::yes || (some == marks::match::maybe && !last)) return at;
   }
 }
 
@@ -53,14 +54,14 @@ std::string_view end_of_reasoning(std::string_view mark) {
   return mark == "<mm:think>" ? "</mm:think>" : "</think>";
 }
 
-bool is_opening(mark_kind k) {
-  return k == mark_kind::tag || k == mark_kind::list || k == mark_kind::markup || k == mark_kind::pair ||
-         k == mark_kind::python || k == mark_kind::think;
+bool is_opening(marks::mark_kind k) {
+  return k == marks::mark_kind::tag || k == marks::mark_kind::list || k == marks::mark_kind::markup ||
+         k == marks::mark_kind::pair || k == marks::mark_kind::python || k == marks::mark_kind::think;
 }
 
 }  // namespace
 
-tagged_parser::tagged_parser(offered_tools tools, parser_options options)
+tagged_parser::tagged_parser(marks::offered_tools tools, marks::parser_options options)
     : tools_(std::move(tools)),
       options_(options),
       markup_(&tools_),
@@ -70,7 +71,7 @@ tagged_parser::tagged_parser(offered_tools tools, parser_options options)
       dsml_(&tools_),
       harmony_(&tools_) {}
 
-void tagged_parser::feed(std::string_view bytes, parse_sink& sink) {
+void tagged_parser::feed(std::string_view bytes, marks::parse_sink& sink) {
   if (state_ == state::dropped) return;
   counted_ += bytes.size();
   // Release the text that is decided. Inside a call all of it is needed.
@@ -88,7 +89,7 @@ void tagged_parser::feed(std::string_view bytes, parse_sink& sink) {
   }
 }
 
-parsed_reply tagged_parser::finish(parse_sink& sink) {
+marks::parsed_reply tagged_parser::finish(marks::parse_sink& sink) {
   while (step(true, sink)) {
   }
   switch (state_) {
@@ -99,7 +100,7 @@ parsed_reply tagged_parser::finish(parse_sink& sink) {
       think(from(at_), sink);
       look_for_call({}, true);
       if (thinks_call_ && !shown_ && !any_calls() && !options_.show_unreadable)
-        reply_.calls.push_back(unreadable_call({}, "it stands in reasoning that has no end"));
+        reply_.calls.push_back(marks::unreadable_call({}, "it stands in reasoning that has no end"));
       break;
     case state::opened:
     case state::python:
@@ -127,13 +128,13 @@ parsed_reply tagged_parser::finish(parse_sink& sink) {
   if (!alone_.empty()) take(std::exchange(alone_, {}), sink);
   // Show blanks and marks at the end only if the answer consists of nothing else.
   if (!any_calls() && !reply_.incomplete && (shown_ || !skipped_)) {
-    const auto rest = pending_fence_ != npos ? pending_.view() : std::string_view(pending_blanks_);
+    const auto rest = pending_fence_ != marks::npos ? pending_.view() : std::string_view(pending_blanks_);
     if (!rest.empty()) sink.on_text(rest);
   }
   return std::move(reply_);
 }
 
-bool tagged_parser::step(bool last, parse_sink& sink) {
+bool tagged_parser::step(bool last, marks::parse_sink& sink) {
   if (reply_.too_many && state_ != state::dropped) {
     counted_ -= held_.size() - at_;
     state_ = state::dropped;
@@ -179,19 +180,19 @@ bool tagged_parser::step(bool last, parse_sink& sink) {
   return false;
 }
 
-bool tagged_parser::in_text(bool last, parse_sink& sink) {
+bool tagged_parser::in_text(bool last, marks::parse_sink& sink) {
   const auto rest = from(at_);
   if (rest.empty()) return false;
   if (first_word_) {
     // Hold a word back until it is known to be no tool's name.
-    const auto at = skip_blanks(rest, 0);
+    const auto at = marks::skip_blanks(rest, 0);
     if (!options_.bare_names || tools_.none() || shown_ || any_calls()) {
       first_word_ = false;
     } else if (at > 0) {
       visible(rest.substr(0, at), sink);
       at_ += at;
       return true;
-    } else if (is_name_char(rest.front()) || rest.front() == '[') {
+    } else if (marks::is_name_char(rest.front()) || rest.front() == '[') {
       return at_name(last);
     } else {
       first_word_ = false;
@@ -199,7 +200,7 @@ bool tagged_parser::in_text(bool last, parse_sink& sink) {
     return true;
   }
   if (!in_example() && may_be_header(rest, !at_line_start())) return at_bare_header(last, sink);
-  if (begins(rest, minimax_mark) != match::no) return at_minimax(last, sink);
+  if (marks::begins(rest, marks::minimax_mark) != marks::match::no) return at_minimax(last, sink);
   if (const auto plain = plain_text(rest, last && !any_calls()); plain != 0) {
     visible(rest.substr(0, plain), sink);
     at_ += plain;
@@ -217,23 +218,23 @@ bool tagged_parser::in_text(bool last, parse_sink& sink) {
   }
 }
 
-bool tagged_parser::at_angle(bool last, parse_sink& sink) {
+bool tagged_parser::at_angle(bool last, marks::parse_sink& sink) {
   const auto rest = from(at_);
-  const auto possible = marks_at(rest);
-  if (possible.is == match::maybe) {
+  const auto possible = marks::marks_at(rest);
+  if (possible.is == marks::match::maybe) {
     if (last) cut_mark(false, sink);
     return false;
   }
   const auto parameter = at_parameter(last, sink);
-  if (parameter == match::yes) return true;
-  bool maybe = parameter == match::maybe;
+  if (parameter == marks::match::yes) return true;
+  bool maybe = parameter == marks::match::maybe;
   for (auto bits = possible.closing; bits != 0; bits &= bits - 1) {
-    const auto& mark = closing_marks[static_cast<std::size_t>(std::countr_zero(bits))];
+    const auto& mark = marks::closing_marks[static_cast<std::size_t>(std::countr_zero(bits))];
     const bool closes = any_calls() || (!alone_.empty() && !alone_in_fence_);
     if (!closes && !mark.outer) continue;
-    const auto found = match_mark(rest, mark);
-    maybe = maybe || found.is == match::maybe;
-    if (found.is != match::yes) continue;
+    const auto found = marks::match_mark(rest, mark);
+    maybe = maybe || found.is == marks::match::maybe;
+    if (found.is != marks::match::yes) continue;
     if (!alone_.empty()) {
       call_found();  // drops the waiting fence as well
       alone_in_fence_ = false;
@@ -255,37 +256,38 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
   const bool example = in_code_ || quoted_;
   bool maybe_call = false;
   for (auto bits = possible.opening; bits != 0; bits &= bits - 1) {
-    const auto& mark = angle_marks[static_cast<std::size_t>(std::countr_zero(bits))];
+    const auto& mark = marks::angle_marks[static_cast<std::size_t>(std::countr_zero(bits))];
     if (example && is_opening(mark.kind)) continue;
-    const auto found = match_mark(rest, mark);
-    maybe = maybe || found.is == match::maybe;
-    maybe_call = maybe_call || (found.is == match::maybe && is_opening(mark.kind) && mark.kind != mark_kind::think);
-    if (found.is != match::yes) continue;
+    const auto found = marks::match_mark(rest, mark);
+    maybe = maybe || found.is == marks::match::maybe;
+    maybe_call = maybe_call ||
+                 (found.is == marks::match::maybe && is_opening(mark.kind) && mark.kind != marks::mark_kind::think);
+    if (found.is != marks::match::yes) continue;
     switch (mark.kind) {
-      case mark_kind::tag:
-      case mark_kind::list:
-        form_ = mark.kind == mark_kind::tag ? form_tool_call : form_invoke;
+      case marks::mark_kind::tag:
+      case marks::mark_kind::list:
+        form_ = mark.kind == marks::mark_kind::tag ? marks::form_tool_call : marks::form_invoke;
         begins_line_ = at_line_start();
         open(state::opened, found.size);
         tag_ = rest.substr(0, found.size);
         return true;
-      case mark_kind::markup:
-        form_ = mark.text.ends_with("invoke ") ? form_invoke : form_function;
+      case marks::mark_kind::markup:
+        form_ = mark.text.ends_with("invoke ") ? marks::form_invoke : marks::form_function;
         open(state::markup, 0);
         begin_ = at_;
         markup_ = markup_call(&tools_);
         return true;
-      case mark_kind::pair:
-        form_ = form_glm;
+      case marks::mark_kind::pair:
+        form_ = marks::form_glm;
         begins_line_ = at_line_start();
         open(state::opened, mark.text.size());
         no_call(at_, sink);
         return true;
-      case mark_kind::python:
-        form_ = form_llama;
+      case marks::mark_kind::python:
+        form_ = marks::form_llama;
         open(state::python, mark.text.size());
         return true;
-      case mark_kind::think:
+      case marks::mark_kind::think:
         end_think_ = end_of_reasoning(mark.text);
         if (mark.text == "<think>" && !at_line_start()) {
           // The mark is only mentioned, unless a closing one follows: then the text between is reasoning.
@@ -295,44 +297,46 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         at_ += mark.text.size();
         state_ = state::think;
         return true;
-      case mark_kind::end_think: {
+      case marks::mark_kind::end_think: {
         // The opening mark may be in the prompt. In quotes, or before a comma or the like, the mark is only mentioned.
         const auto next = rest.substr(mark.text.size());
         if (next.empty() && !last) return false;
         const auto is_quoted = [&](char behind) {
           constexpr std::string_view signs = "`'\"().,;:!?-/";
-          const bool opened = pending_.empty() && last_shown_ != 0 && signs.substr(0, 4).find(last_shown_) != npos;
-          return example || opened || signs.find(behind) != npos;
+          const bool opened =
+              pending_.empty() && last_shown_ != 0 && signs.substr(0, 4).find(last_shown_) != marks::npos;
+          return example || opened || signs.find(behind) != marks::npos;
         };
-        const bool mentioned = thinks_from_ != npos;
-        if (mentioned) forget_drafts(std::exchange(thinks_from_, npos));
-        if (!next.empty() && !is_blank(next.front()) && !at_line_start() && (mentioned || is_quoted(next.front())))
+        const bool mentioned = thinks_from_ != marks::npos;
+        if (mentioned) forget_drafts(std::exchange(thinks_from_, marks::npos));
+        if (!next.empty() && !marks::is_blank(next.front()) && !at_line_start() &&
+            (mentioned || is_quoted(next.front())))
           break;
         at_ += mark.text.size();
         if (!mentioned) was_reasoning(sink);
         return true;
       }
-      case mark_kind::role: {
+      case marks::mark_kind::role: {
         auto end = mark.text.size();
-        while (end < rest.size() && is_name_char(rest[end]) && end < 64) ++end;
+        while (end < rest.size() && marks::is_name_char(rest[end]) && end < 64) ++end;
         if (end == rest.size() && !last) return false;
-        const auto close = begins(rest.substr(end), end_header);
-        if (close == match::maybe && !last) return false;
-        if (close == match::yes)
-          end += end_header.size();
+        const auto close = marks::begins(rest.substr(end), marks::end_header);
+        if (close == marks::match::maybe && !last) return false;
+        if (close == marks::match::yes)
+          end += marks::end_header.size();
         else if (end < rest.size() && rest[end] != '\n')
           end = mark.text.size();
         control(rest.substr(0, end));
         at_ += end;
         return true;
       }
-      case mark_kind::control:
+      case marks::mark_kind::control:
         // A string of Gemma's that goes on behind its call was cut at a mark within it.
-        if (mark.text == gemma_call::string_mark && (reply_.forms & form_gemma) != 0) withdraw(0, sink);
+        if (mark.text == gemma_call::string_mark && (reply_.forms & marks::form_gemma) != 0) withdraw(0, sink);
         control(mark.text);
         at_ += mark.text.size();
         return true;
-      case mark_kind::result:
+      case marks::mark_kind::result:
         if (at_result(mark.text, found.size, sink)) return true;
         break;
     }
@@ -345,64 +349,67 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
 }
 
 // Handles a special token of no table.
-bool tagged_parser::at_special(bool last, bool& maybe, parse_sink& sink) {
+bool tagged_parser::at_special(bool last, bool& maybe, marks::parse_sink& sink) {
   const auto rest = from(at_);
-  if (const auto mark = in_code_ || quoted_ ? dsml_mark() : match_dsml(rest); mark.is == match::yes) {
+  if (const auto mark = in_code_ || quoted_ ? marks::dsml_mark() : marks::match_dsml(rest);
+      mark.is == marks::match::yes) {
     at_dsml(mark, sink);
     return true;
-  } else if (mark.is == match::maybe) {
+  } else if (mark.is == marks::match::maybe) {
     maybe = true;
     if (!last || rest.size() < min_dsml) return false;
-    form_ = form_dsml;
+    form_ = marks::form_dsml;
     cut_mark(true, sink);
     return true;
   }
-  const auto found = match_special(rest);
-  maybe = maybe || found.is == match::maybe;
-  if (found.is != match::yes || in_example()) return false;
-  const auto header = read_harmony_header(rest);
-  if (header.is == match::maybe && !last) {
+  const auto found = marks::match_special(rest);
+  maybe = maybe || found.is == marks::match::maybe;
+  if (found.is != marks::match::yes || in_example()) return false;
+  const auto header = marks::read_harmony_header(rest);
+  if (header.is == marks::match::maybe && !last) {
     maybe = true;
     return false;
   }
-  if (header.is == match::no || !at_header(header, sink)) {
+  if (header.is == marks::match::no || !at_header(header, sink)) {
     control(rest.substr(0, found.size));
     at_ += found.size;
   }
   return true;
 }
 
-bool tagged_parser::at_square(bool last, parse_sink& sink) {
+bool tagged_parser::at_square(bool last, marks::parse_sink& sink) {
   const auto rest = from(at_);
   if (in_code_ || quoted_) return at_untagged(last, sink);
-  const auto calls = match_tag(rest, tool_calls_mark).is, results = begins(rest, tool_results_mark);
-  if (calls == match::yes) {
-    form_ = form_mistral;
-    open(state::mistral, tool_calls_mark.size());
+  const auto calls = marks::match_tag(rest, marks::tool_calls_mark).is,
+             results = marks::begins(rest, marks::tool_results_mark);
+  if (calls == marks::match::yes) {
+    form_ = marks::form_mistral;
+    open(state::mistral, marks::tool_calls_mark.size());
     return true;
   }
-  if (results == match::yes && at_result(tool_results_mark, tool_results_mark.size(), sink)) return true;
-  const auto think = at_line_start() ? begins(rest, think_mark) : match::no;
-  if (think == match::yes) {
-    at_ += think_mark.size();
-    end_think_ = end_think_mark;
+  if (results == marks::match::yes && at_result(marks::tool_results_mark, marks::tool_results_mark.size(), sink))
+    return true;
+  const auto think = at_line_start() ? marks::begins(rest, marks::think_mark) : marks::match::no;
+  if (think == marks::match::yes) {
+    at_ += marks::think_mark.size();
+    end_think_ = marks::end_think_mark;
     state_ = state::think;
     return true;
   }
-  const auto calling = begins_like(rest, calling_mark);
-  if (calling == match::yes) return at_calling(last, sink);
-  const bool call = calls == match::maybe || calling == match::maybe;
-  const bool maybe = call || results == match::maybe || think == match::maybe;
+  const auto calling = marks::begins_like(rest, marks::calling_mark);
+  if (calling == marks::match::yes) return at_calling(last, sink);
+  const bool call = calls == marks::match::maybe || calling == marks::match::maybe;
+  const bool maybe = call || results == marks::match::maybe || think == marks::match::maybe;
   if (maybe && (!last || cut_mark(call, sink))) return false;
   return at_untagged(last, sink);
 }
 
-bool tagged_parser::in_think(bool last, parse_sink& sink) {
+bool tagged_parser::in_think(bool last, marks::parse_sink& sink) {
   if (end_think_.empty()) return in_harmony_think(last, sink);
   const auto close = end_think_;
   const auto rest = from(at_);
   const auto end = rest.find(close);
-  if (end == npos) {
+  if (end == marks::npos) {
     // Pass on all but a possible beginning of the closing mark.
     auto known = rest.size();
     for (auto n = std::min(rest.size(), close.size() - 1); n > 0 && known == rest.size() && !last; --n)
@@ -417,4 +424,4 @@ bool tagged_parser::in_think(bool last, parse_sink& sink) {
   return true;
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::tagged

@@ -16,48 +16,49 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::tagged {
 
 /// Text that is held back. It remembers its first line end, so that asking for one at each mark costs no scan.
 class waiting_text {
  public:
   void operator+=(std::string_view more) {
-    if (const auto found = line_end_ == npos ? more.find('\n') : npos; found != npos) line_end_ = text_.size() + found;
+    if (const auto found = line_end_ == marks::npos ? more.find('\n') : marks::npos; found != marks::npos)
+      line_end_ = text_.size() + found;
     text_ += more;
   }
   void cut(std::size_t size) {
     text_.erase(size);
-    if (line_end_ >= size) line_end_ = npos;
+    if (line_end_ >= size) line_end_ = marks::npos;
   }
   void clear() { cut(0); }
   std::string take() {
-    line_end_ = npos;
+    line_end_ = marks::npos;
     return std::exchange(text_, {});
   }
-  bool holds_line_end() const { return line_end_ != npos; }
+  bool holds_line_end() const { return line_end_ != marks::npos; }
   bool empty() const { return text_.empty(); }
   std::size_t size() const { return text_.size(); }
   std::string_view view() const { return text_; }
 
  private:
   std::string text_;
-  std::size_t line_end_ = npos;  // position of the first line end
+  std::size_t line_end_ = marks::npos;  // position of the first line end
 };
 
-class tagged_parser final : public text_parser {
+class tagged_parser final : public marks::text_parser {
  public:
-  tagged_parser(offered_tools tools, parser_options options);
+  tagged_parser(marks::offered_tools tools, marks::parser_options options);
   tagged_parser(const tagged_parser&) = delete;
   tagged_parser& operator=(const tagged_parser&) = delete;
-  void feed(std::string_view bytes, parse_sink& sink) override;
-  parsed_reply finish(parse_sink& sink) override;
+  void feed(std::string_view bytes, marks::parse_sink& sink) override;
+  marks::parsed_reply finish(marks::parse_sink& sink) override;
   bool stopped() const override { return state_ == state::dropped; }
   std::size_t counted() const override { return counted_; }
-  std::span<const input_part> left_out() const override { return left_out_; }
+  std::span<const marks::input_part> left_out() const override { return left_out_; }
   /// Returns true in plain text: no call, code or reasoning is open, and nothing but blanks is held back.
   bool in_plain_text() const;
   /// Ends the text with a call that was not fed. Call it only in plain text and before finish().
-  void end_with(tool_call_block call, form how);
+  void end_with(tool_call_block call, marks::form how);
 
  private:
   enum class state : unsigned char {
@@ -83,83 +84,83 @@ class tagged_parser final : public text_parser {
   /// Use of the brackets that are being read.
   enum class use : unsigned char { calls, python, arguments, untagged, called };
 
-  bool step(bool last, parse_sink& sink);
-  bool in_text(bool last, parse_sink& sink);
-  bool at_angle(bool last, parse_sink& sink);
-  bool at_square(bool last, parse_sink& sink);
-  bool at_calling(bool last, parse_sink& sink);
-  bool at_fence(bool last, parse_sink& sink);
-  bool at_special(bool last, bool& maybe, parse_sink& sink);
-  void at_dsml(const dsml_mark& mark, parse_sink& sink);
+  bool step(bool last, marks::parse_sink& sink);
+  bool in_text(bool last, marks::parse_sink& sink);
+  bool at_angle(bool last, marks::parse_sink& sink);
+  bool at_square(bool last, marks::parse_sink& sink);
+  bool at_calling(bool last, marks::parse_sink& sink);
+  bool at_fence(bool last, marks::parse_sink& sink);
+  bool at_special(bool last, bool& maybe, marks::parse_sink& sink);
+  void at_dsml(const marks::dsml_mark& mark, marks::parse_sink& sink);
   void open_dsml(std::size_t at);
-  bool at_header(const harmony_header& header, parse_sink& sink);
-  void open_harmony(const harmony_header& header);
-  bool at_bare_header(bool last, parse_sink& sink);
+  bool at_header(const marks::harmony_header& header, marks::parse_sink& sink);
+  void open_harmony(const marks::harmony_header& header);
+  bool at_bare_header(bool last, marks::parse_sink& sink);
   bool at_name(bool last);
-  bool at_untagged(bool last, parse_sink& sink);
-  match after_harmony(bool last);
+  bool at_untagged(bool last, marks::parse_sink& sink);
+  marks::match after_harmony(bool last);
   bool line_ends_before(std::size_t at) const;
-  bool in_harmony_think(bool last, parse_sink& sink);
-  bool in_think(bool last, parse_sink& sink);
-  void think(std::string_view text, parse_sink& sink);
+  bool in_harmony_think(bool last, marks::parse_sink& sink);
+  bool in_think(bool last, marks::parse_sink& sink);
+  void think(std::string_view text, marks::parse_sink& sink);
   void end_thoughts();
   void look_for_call(std::string_view thoughts, bool last);
-  bool in_opened(bool last, parse_sink& sink);
-  bool in_unread(bool last, parse_sink& sink);
-  bool at_result(std::string_view mark, std::size_t size, parse_sink& sink);
-  bool skip_result(std::string end, std::size_t size, parse_sink& sink);
-  bool in_result(bool last, parse_sink& sink);
+  bool in_opened(bool last, marks::parse_sink& sink);
+  bool in_unread(bool last, marks::parse_sink& sink);
+  bool at_result(std::string_view mark, std::size_t size, marks::parse_sink& sink);
+  bool skip_result(std::string end, std::size_t size, marks::parse_sink& sink);
+  bool in_result(bool last, marks::parse_sink& sink);
   void leave_out(std::size_t end);
-  void no_call(std::size_t at, parse_sink& sink);
+  void no_call(std::size_t at, marks::parse_sink& sink);
   bool names_tool(std::string_view body) const;
   bool in_named(std::size_t at, std::size_t end, bool& waits);
   bool in_python(bool last);
-  bool in_mistral(bool last, parse_sink& sink);
-  bool in_markup(bool last, parse_sink& sink);
-  bool in_pairs(bool last, parse_sink& sink);
-  bool in_gemma(bool last, parse_sink& sink);
-  bool in_minimax(bool last, parse_sink& sink);
-  bool at_minimax(bool last, parse_sink& sink);
+  bool in_mistral(bool last, marks::parse_sink& sink);
+  bool in_markup(bool last, marks::parse_sink& sink);
+  bool in_pairs(bool last, marks::parse_sink& sink);
+  bool in_gemma(bool last, marks::parse_sink& sink);
+  bool in_minimax(bool last, marks::parse_sink& sink);
+  bool at_minimax(bool last, marks::parse_sink& sink);
   void open_minimax(std::size_t at);
-  bool in_dsml(bool last, parse_sink& sink);
-  bool in_harmony(bool last, parse_sink& sink);
+  bool in_dsml(bool last, marks::parse_sink& sink);
+  bool in_harmony(bool last, marks::parse_sink& sink);
   template <class Call>
-  bool read_call(Call& call, bool last, parse_sink& sink);
+  bool read_call(Call& call, bool last, marks::parse_sink& sink);
   template <class Call>
-  void end_call(Call& call, parse_sink& sink);
-  bool in_json(parse_sink& sink);
+  void end_call(Call& call, marks::parse_sink& sink);
+  bool in_json(marks::parse_sink& sink);
   void begin_proof();
-  bool in_proof(bool last, parse_sink& sink);
-  void refuse_markup(std::size_t end, parse_sink& sink);
-  match at_parameter(bool last, parse_sink& sink);
-  bool in_after(bool last, parse_sink& sink);
-  bool in_spoiled(bool last, parse_sink& sink);
+  bool in_proof(bool last, marks::parse_sink& sink);
+  void refuse_markup(std::size_t end, marks::parse_sink& sink);
+  marks::match at_parameter(bool last, marks::parse_sink& sink);
+  bool in_after(bool last, marks::parse_sink& sink);
+  bool in_spoiled(bool last, marks::parse_sink& sink);
 
   void open(state s, std::size_t mark_size);
   void begin_json(std::size_t at, std::size_t brackets_at, use as);
-  void end_json(parse_sink& sink);
-  void take(std::vector<tool_call_block> calls, parse_sink& sink);
+  void end_json(marks::parse_sink& sink);
+  void take(std::vector<tool_call_block> calls, marks::parse_sink& sink);
   void check_tag(tool_call_block& call) const;
-  void withdraw(std::size_t from, parse_sink& sink);
-  void spoil(parse_sink& sink, std::string_view why);
-  void release(std::size_t end, parse_sink& sink);
-  void visible(std::string_view text, parse_sink& sink);
+  void withdraw(std::size_t from, marks::parse_sink& sink);
+  void spoil(marks::parse_sink& sink, std::string_view why);
+  void release(std::size_t end, marks::parse_sink& sink);
+  void visible(std::string_view text, marks::parse_sink& sink);
   void note_first(std::string_view text);
   void control(std::string_view token);
   void call_found();
   void forget_drafts(std::size_t from);
-  void was_reasoning(parse_sink& sink);
-  void cut(std::string_view body, parse_sink& sink);
-  bool cut_mark(bool of_call, parse_sink& sink);
-  void cut_json(parse_sink& sink);
+  void was_reasoning(marks::parse_sink& sink);
+  void cut(std::string_view body, marks::parse_sink& sink);
+  bool cut_mark(bool of_call, marks::parse_sink& sink);
+  void cut_json(marks::parse_sink& sink);
   bool at_line_start() const;
   bool fence_may_hold_call() const;
   std::string_view from(std::size_t at) const { return std::string_view(held_).substr(at); }
   bool in_example() const { return in_code_ || quoted_ || pending_fence_ != std::string::npos; }
   bool any_calls() const { return found_ > 0; }
 
-  offered_tools tools_;
-  parser_options options_;
+  marks::offered_tools tools_;
+  marks::parser_options options_;
   state state_ = state::text;
   std::string held_;                  // undecided input, from at_ on
   std::size_t at_ = 0;                // next byte of held_
@@ -167,7 +168,7 @@ class tagged_parser final : public text_parser {
   std::size_t mark_ = 0;              // beginning of the last opening mark
   std::size_t begin_ = 0, scan_ = 0;  // beginning and scanned end of the JSON, or of the inner mark
   use use_ = use::calls;
-  bracket_scanner brackets_;
+  marks::bracket_scanner brackets_;
   markup_call markup_;
   glm_call pairs_;
   gemma_call gemma_;
@@ -188,7 +189,7 @@ class tagged_parser final : public text_parser {
   bool unclosed_ = false;         // one unreadable call had no end in reach, so no later one is waited for
   bool unclosed_result_ = false;  // the same for invented results
   bool skipped_ = false;          // an invented result was left out
-  std::vector<input_part> left_out_;
+  std::vector<marks::input_part> left_out_;
   std::size_t first_markup_ = std::string::npos;  // first call as markup
   std::size_t open_parameters_ = 0;               // parameters opened in text behind calls
   struct proof {
@@ -216,7 +217,7 @@ class tagged_parser final : public text_parser {
   std::string first_shown_;            // the first bytes that were shown
   char last_shown_ = 0;
   std::size_t found_ = 0;
-  parsed_reply reply_;
+  marks::parsed_reply reply_;
 };
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::tagged

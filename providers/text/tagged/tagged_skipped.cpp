@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-namespace mcpbx::providers::text {
+namespace mcpbx::providers::text::tagged {
 namespace {
 
 constexpr std::size_t max_named = 256;     // bytes within which a call in the middle of a line must name its tool
@@ -21,33 +21,38 @@ constexpr std::size_t max_unread = 16384;  // bytes within which an unreadable c
 // position and size; size 0: none.
 std::pair<std::size_t, std::size_t> closing_in(std::string_view text, std::size_t from, bool inner = false) {
   const auto next = [&](std::size_t at) { return text.find_first_of("<[", at); };
-  for (auto at = next(from); at != npos && at + 1 < text.size(); at = next(at + 1)) {
-    if (text[at] == '<' && begins_some_mark(text.substr(at)) != match::yes) continue;
-    if (const auto mark = text[at] == '<' ? match_dsml(text.substr(at)) : dsml_mark(); mark.is == match::yes)
-      if (mark.kind == dsml_kind::section_end || (inner && mark.kind == dsml_kind::invoke_end)) return {at, mark.size};
-    for (const auto& mark : closing_marks) {
+  for (auto at = next(from); at != marks::npos && at + 1 < text.size(); at = next(at + 1)) {
+    if (text[at] == '<' && marks::begins_some_mark(text.substr(at)) != marks::match::yes) continue;
+    if (const auto mark = text[at] == '<' ? marks::match_dsml(text.substr(at)) : marks::dsml_mark();
+        mark.is == marks::match::yes)
+      if (mark.kind == marks::dsml_kind::section_end || (inner && mark.kind == marks::dsml_kind::invoke_end))
+        return {at, mark.size};
+    for (const auto& mark : marks::closing_marks) {
       // Nearly all marks fail here, without a call to match_mark().
-      if (mark.text[0] != text[at] || (mark.text[1] != text[at + 1] && !is_blank(text[at + 1]))) continue;
+      if (mark.text[0] != text[at] || (mark.text[1] != text[at + 1] && !marks::is_blank(text[at + 1]))) continue;
       if (!mark.outer && (!inner || mark.text[1] != '/')) continue;
-      if (const auto found = match_mark(text.substr(at), mark); found.is == match::yes) return {at, found.size};
+      if (const auto found = marks::match_mark(text.substr(at), mark); found.is == marks::match::yes)
+        return {at, found.size};
     }
   }
   return {0, 0};
 }
 
 // Finds the opening mark of a call, or of calls, in any form.
-found_tag match_call(std::string_view s) {
-  const auto possible = marks_at(s);
-  if (possible.is != match::yes) return {possible.is};
-  const auto dsml = match_dsml(s);
-  if (dsml.is == match::yes) return {dsml.is, dsml.size};
+marks::found_tag match_call(std::string_view s) {
+  const auto possible = marks::marks_at(s);
+  if (possible.is != marks::match::yes) return {possible.is};
+  const auto dsml = marks::match_dsml(s);
+  if (dsml.is == marks::match::yes) return {dsml.is, dsml.size};
   auto maybe = dsml.is;
   for (auto bits = possible.opening; bits != 0; bits &= bits - 1) {
-    const auto& mark = angle_marks[static_cast<std::size_t>(std::countr_zero(bits))];
-    if (mark.kind != mark_kind::tag && mark.kind != mark_kind::list && mark.kind != mark_kind::markup) continue;
-    const auto found = match_mark(s, mark);
-    if (found.is == match::yes) return found;
-    if (found.is == match::maybe) maybe = found.is;
+    const auto& mark = marks::angle_marks[static_cast<std::size_t>(std::countr_zero(bits))];
+    if (mark.kind != marks::mark_kind::tag && mark.kind != marks::mark_kind::list &&
+        mark.kind != marks::mark_kind::markup)
+      continue;
+    const auto found = marks::match_mark(s, mark);
+    if (found.is == marks::match::yes) return found;
+    if (found.is == marks::match::maybe) maybe = found.is;
   }
   return {maybe};
 }
@@ -56,17 +61,17 @@ found_tag match_call(std::string_view s) {
 // its own, in brackets, or without a blank.
 bool begins_result(std::string_view behind) {
   const auto at = behind.find_first_not_of(" \t");
-  if (at == npos) return true;
+  if (at == marks::npos) return true;
   const char c = behind[at];
-  return std::string_view("\r\n{[<\"").find(c) != npos || (at == 0 && is_name_char(c));
+  return std::string_view("\r\n{[<\"").find(c) != marks::npos || (at == 0 && marks::is_name_char(c));
 }
 
 }  // namespace
 
 // Decides about a text at `at` that is no readable call. It is an unreadable call if a closing mark follows and the
 // opening mark begins a line or the text names a tool; else it is text.
-void tagged_parser::no_call(std::size_t at, parse_sink& sink) {
-  needs_name_ = mark_ == at || !begins_line_ || options_.untagged != parser_options::bare::anywhere;
+void tagged_parser::no_call(std::size_t at, marks::parse_sink& sink) {
+  needs_name_ = mark_ == at || !begins_line_ || options_.untagged != marks::parser_options::bare::anywhere;
   if (unclosed_ || (needs_name_ && tools_.none())) return release(at + (mark_ == at ? 1 : 0), sink);
   begin_ = scan_ = at;
   named_ = false;
@@ -76,14 +81,14 @@ void tagged_parser::no_call(std::size_t at, parse_sink& sink) {
 // Returns true if a tool's name begins `body`, or follows a character that precedes names in calls.
 bool tagged_parser::names_tool(std::string_view body) const {
   for (std::size_t at = 0; at < body.size();) {
-    if (!is_name_char(body[at])) {
+    if (!marks::is_name_char(body[at])) {
       ++at;
       continue;
     }
     auto end = at;
-    while (end < body.size() && is_name_char(body[end])) ++end;
+    while (end < body.size() && marks::is_name_char(body[end])) ++end;
     const auto before = trimmed(body.substr(0, at));
-    const bool placed = before.empty() || std::string_view(":=\"'>").find(before.back()) != npos;
+    const bool placed = before.empty() || std::string_view(":=\"'>").find(before.back()) != marks::npos;
     if (placed && tools_.find(body.substr(at, end - at)) != nullptr) return true;
     at = end;
   }
@@ -95,11 +100,11 @@ void tagged_parser::look_for_call(std::string_view thoughts, bool last) {
   if (thinks_call_) return;
   thought_ += thoughts;
   std::size_t at = 0;
-  for (; (at = thought_.find('<', at)) != npos; ++at) {
+  for (; (at = thought_.find('<', at)) != marks::npos; ++at) {
     const auto rest = std::string_view(thought_).substr(at);
     const auto mark = match_call(rest);
-    if (mark.is == match::maybe && !last) break;
-    if (mark.is != match::yes) continue;
+    if (mark.is == marks::match::maybe && !last) break;
+    if (mark.is != marks::match::yes) continue;
     const auto body = rest.substr(mark.size, max_named);
     if (body.size() < max_named && !last) break;
     thinks_call_ = names_tool(body);
@@ -108,14 +113,16 @@ void tagged_parser::look_for_call(std::string_view thoughts, bool last) {
   thought_.erase(0, at);
 }
 
-bool tagged_parser::in_unread(bool last, parse_sink& sink) {
+bool tagged_parser::in_unread(bool last, marks::parse_sink& sink) {
   // A hostile text may consist of marks. Until the name of a tool is found, do not search farther than a name could be,
   // so that the time stays linear.
   const bool unnamed = needs_name_ && !named_;
-  const auto within = begin_ + (unnamed ? max_named + longest_tag : max_unread);
+  const auto within = begin_ + (unnamed ? max_named + marks::longest_tag : max_unread);
   const auto [end, size] =
       closing_in(std::string_view(held_).substr(0, std::min(held_.size(), within)), scan_, needs_name_);
-  const auto looked_through = [&] { scan_ = std::max(scan_, held_.size() - std::min(held_.size(), longest_tag - 1)); };
+  const auto looked_through = [&] {
+    scan_ = std::max(scan_, held_.size() - std::min(held_.size(), marks::longest_tag - 1));
+  };
   if (unnamed) {
     const auto body = from(begin_).substr(0, std::min(max_named, (size != 0 ? end : held_.size()) - begin_));
     if (body.size() < max_named && size == 0 && !last) {
@@ -133,7 +140,7 @@ bool tagged_parser::in_unread(bool last, parse_sink& sink) {
     extra_ = after_json_ = false;
     state_ = state::after;
     std::vector<tool_call_block> one;
-    one.push_back(unreadable_call(text, "it is no call in any form that is known"));
+    one.push_back(marks::unreadable_call(text, "it is no call in any form that is known"));
     take(std::move(one), sink);
     return true;
   }
@@ -148,15 +155,15 @@ bool tagged_parser::in_unread(bool last, parse_sink& sink) {
 
 // Handles the mark of a result, which a model should never write. Returns false if the mark is only mentioned: within a
 // line or in code, before any call.
-bool tagged_parser::at_result(std::string_view mark, std::size_t size, parse_sink& sink) {
+bool tagged_parser::at_result(std::string_view mark, std::size_t size, marks::parse_sink& sink) {
   const bool before_calls = !any_calls() && (alone_.empty() || alone_in_fence_);
-  if (before_calls && (in_code_ || quoted_ || pending_fence_ != npos || !at_line_start())) return false;
+  if (before_calls && (in_code_ || quoted_ || pending_fence_ != marks::npos || !at_line_start())) return false;
   if (mark == "<|tool_response>") return skip_result("<tool_response|>", size, sink);
   return skip_result(std::string(mark.substr(0, 1)).append("/").append(mark.substr(1)), size, sink);
 }
 
 // Skips an invented result up to its closing mark. Returns false if the end of an earlier one was out of reach.
-bool tagged_parser::skip_result(std::string end, std::size_t size, parse_sink& sink) {
+bool tagged_parser::skip_result(std::string end, std::size_t size, marks::parse_sink& sink) {
   if (!alone_.empty() && !alone_in_fence_) {
     pending_.clear();
     pending_blanks_.clear();
@@ -182,33 +189,33 @@ void tagged_parser::leave_out(std::size_t end) {
   state_ = state::text;
 }
 
-bool tagged_parser::in_result(bool last, parse_sink& sink) {
+bool tagged_parser::in_result(bool last, marks::parse_sink& sink) {
   const auto near = std::string_view(held_).substr(0, std::min(held_.size(), mark_ + max_unread));
-  for (auto end = near.find(end_result_[0], scan_); end != npos; end = near.find(end_result_[0], end + 1))
-    if (const auto found = match_tag(near.substr(end), end_result_); found.is == match::yes) {
+  for (auto end = near.find(end_result_[0], scan_); end != marks::npos; end = near.find(end_result_[0], end + 1))
+    if (const auto found = marks::match_tag(near.substr(end), end_result_); found.is == marks::match::yes) {
       leave_out(end + found.size);
       return true;
     }
-  scan_ = std::max(scan_, near.size() - std::min(near.size(), longest_tag - 1));
+  scan_ = std::max(scan_, near.size() - std::min(near.size(), marks::longest_tag - 1));
   if (held_.size() - mark_ < max_unread) {
     if (!last) return false;
-    if (end_result_ == harmony_end || begins_result(from(at_))) {
+    if (end_result_ == marks::harmony_end || begins_result(from(at_))) {
       leave_out(held_.size());
       return true;
     }
   }
   unclosed_result_ = true;
-  if (end_result_ == harmony_end)
+  if (end_result_ == marks::harmony_end)
     state_ = state::text;
   else
     release(mark_ + 1, sink);
   return true;
 }
 
-bool tagged_parser::in_spoiled(bool last, parse_sink& sink) {
+bool tagged_parser::in_spoiled(bool last, marks::parse_sink& sink) {
   const auto rest = from(at_);
   const auto [end, size] = closing_in(rest, 0);
-  const auto keep = last ? 0 : std::min(rest.size(), longest_tag - 1);
+  const auto keep = last ? 0 : std::min(rest.size(), marks::longest_tag - 1);
   const auto known = size == 0 ? rest.size() - keep : end;
   if (options_.show_unreadable) visible(rest.substr(0, known), sink);
   at_ += known + size;
@@ -218,4 +225,4 @@ bool tagged_parser::in_spoiled(bool last, parse_sink& sink) {
   return true;
 }
 
-}  // namespace mcpbx::providers::text
+}  // namespace mcpbx::providers::text::tagged

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::anthropic {
 namespace {
 
 constexpr std::string_view mark = R"(,"cache_control":{"type":"ephemeral"})";
@@ -29,21 +29,21 @@ constexpr std::string_view fragment_end = "}]}";
 constexpr std::int64_t max_thinking_budget = 100'000'000;  // beyond any model; sums of it do not overflow
 
 template <class Out>
-void write_text(basic_json_writer<Out>& w, std::string_view text) {
+void write_text(json::basic_json_writer<Out>& w, std::string_view text) {
   w.begin_object().member("type", "text").member("text", text).end_object();
 }
 
 /// Writes an image or document (`kind`) in base64.
-void write_media(json_writer& w, std::string_view kind, std::string_view mime, std::string_view data) {
+void write_media(json::json_writer& w, std::string_view kind, std::string_view mime, std::string_view data) {
   w.begin_object().member("type", kind).key("source").begin_object().member("type", "base64");
-  w.member("media_type", media_type(mime)).member("data", data).end_object().end_object();
+  w.member("media_type", wire::media_type(mime)).member("data", data).end_object().end_object();
 }
 
-void write_part(json_writer& w, const result_part& part) {
+void write_part(json::json_writer& w, const wire::result_part& part) {
   if (part.is_text())
     write_text(w, part.text);
   else
-    write_media(w, is_shown_image(part.mime) ? "image" : "document", part.mime, part.data);
+    write_media(w, wire::is_shown_image(part.mime) ? "image" : "document", part.mime, part.data);
 }
 
 /// The blocks of one message.
@@ -52,7 +52,7 @@ class block_list {
   explicit block_list(std::string_view role) { w_.begin_object().member("role", role).key("content").begin_array(); }
 
   void text(std::string_view text) {
-    if (!is_blank_text(text)) write_text(next(), text);  // the API refuses blank texts
+    if (!wire::is_blank_text(text)) write_text(next(), text);  // the API refuses blank texts
   }
 
   void media(std::string_view kind, std::string_view mime, std::string_view data) {
@@ -65,16 +65,17 @@ class block_list {
   }
 
   void call(const tool_call_block& call) {
-    next().begin_object().member("type", "tool_use").member("id", fitting_id(call.id));
-    w_.member("name", fitting_name(call.name)).key("input").token(sent_arguments(call)).end_object();
+    next().begin_object().member("type", "tool_use").member("id", wire::fitting_id(call.id));
+    w_.member("name", fitting_name(call.name)).key("input").token(wire::sent_arguments(call)).end_object();
   }
 
   void result(const tool_result_block& block) {
-    next().begin_object().member("type", "tool_result").member("tool_use_id", fitting_id(block.call_id));
+    next().begin_object().member("type", "tool_result").member("tool_use_id", wire::fitting_id(block.call_id));
     auto parts =
-        convert_result(block, {.images = media_place::inside, .documents = media_place::inside, .error_prefix = false})
+        wire::convert_result(
+            block, {.images = wire::media_place::inside, .documents = wire::media_place::inside, .error_prefix = false})
             .parts;
-    std::erase_if(parts, [](const auto& part) { return part.is_text() && is_blank_text(part.text); });
+    std::erase_if(parts, [](const auto& part) { return part.is_text() && wire::is_blank_text(part.text); });
     if (block.is_error && parts.empty())  // the API refuses an error without content
       parts.emplace_back().text = "The tool failed and did not say why.";
     if (!parts.empty()) {
@@ -87,43 +88,43 @@ class block_list {
 
   bool empty() const { return empty_; }
   /// Returns the message, or an absent value if it has no block.
-  raw_json finish() {
+  json::raw_json finish() {
     if (empty_) return {};
     w_.end_array().end_object();
     return w_.json();
   }
 
  private:
-  json_writer& next() {
+  json::json_writer& next() {
     empty_ = false;
     return w_;
   }
 
   std::string out_;
-  json_writer w_{out_};
+  json::json_writer w_{out_};
   bool empty_ = true;
 };
 
 void add_image(block_list& out, const image_block& image) {
   if (!image.url.empty())
     out.link("image", image.url);
-  else if (is_shown_image(image.mime))
+  else if (wire::is_shown_image(image.mime))
     out.media("image", image.mime, image.data);
   else
-    out.text(left_out(image));
+    out.text(wire::left_out(image));
 }
 
 void add_file(block_list& out, const file_block& file) {
   if (!file.url.empty())
     out.link("document", file.url);
-  else if (media_type(file.mime) == "application/pdf")
+  else if (wire::media_type(file.mime) == "application/pdf")
     out.media("document", file.mime, file.data);
   else
-    out.text(file_words(file));
+    out.text(wire::file_words(file));
 }
 
 // Encodes our own messages and those of other APIs, without reasoning, which only its origin may get.
-raw_json encode_message(const message& m) {
+json::raw_json encode_message(const message& m) {
   block_list out(m.role == role::assistant ? "assistant" : "user");
   for (const auto& b : m.blocks) {
     if (const auto* text = std::get_if<text_block>(&b)) {
@@ -139,25 +140,25 @@ raw_json encode_message(const message& m) {
       if (const auto* file = std::get_if<file_block>(&b)) add_file(out, *file);
     }
   }
-  if (m.role == role::user && out.empty()) out.text(nothing_said);
+  if (m.role == role::user && out.empty()) out.text(wire::nothing_said);
   return out.finish();
 }
 
-void write_tools(segment_writer& w, const tool_set& set, bool strict, bool takes_strict) {
+void write_tools(json::segment_writer& w, const tool_set& set, bool strict, bool takes_strict) {
   constexpr std::string_view end = "}]";
-  const auto tools = tool_list(anthropic_api().tools, set, strict, takes_strict);
+  const auto tools = wire::tool_list(anthropic_api().tools, set, strict, takes_strict);
   auto text = tools.text();
   text.remove_suffix(end.size());
   w.member("tools", tools.slice(text)).more(mark).more(end);  // a cache mark in the last tool
 }
 
 // Writes all system messages, wherever they are in the conversation: the API has one place for them.
-void write_system(segment_writer& w, const model_request& request) {
+void write_system(json::segment_writer& w, const model_request& request) {
   bool any = false;
   for (const auto& m : request.messages) {
     if (m->role != role::system) continue;
     const auto text = m->text();
-    if (is_blank_text(text)) continue;
+    if (wire::is_blank_text(text)) continue;
     if (std::exchange(any, true))
       w.end_object();
     else
@@ -168,18 +169,18 @@ void write_system(segment_writer& w, const model_request& request) {
 }
 
 // Returns false with a fixed budget for thinking: the API then refuses to be forced to call a tool.
-bool takes_force(const wire_options& options) {
-  return walk::text(walk::find(walk::find(options.body.text(), "thinking"), "type")) != "enabled";
+bool takes_force(const wire::wire_options& options) {
+  return json::walk::text(json::walk::find(json::walk::find(options.body.text(), "thinking"), "type")) != "enabled";
 }
 
 // Returns the configured budget for thinking in tokens; 0: none.
-std::int64_t thinking_budget(const wire_options& options) {
-  return std::clamp<std::int64_t>(walk::count(walk::find(options.body.text(), "thinking"), "budget_tokens"), 0,
-                                  max_thinking_budget);
+std::int64_t thinking_budget(const wire::wire_options& options) {
+  return std::clamp<std::int64_t>(json::walk::count(json::walk::find(options.body.text(), "thinking"), "budget_tokens"),
+                                  0, max_thinking_budget);
 }
 
 // Writes the member tool_choice if it is needed.
-void write_tool_choice(json_writer& w, const model_request& request, bool forced, std::optional<bool> parallel) {
+void write_tool_choice(json::json_writer& w, const model_request& request, bool forced, std::optional<bool> parallel) {
   const bool offered = request.offered() != nullptr;
   if (offered && !forced && parallel != false) return;
   w.key("tool_choice").begin_object();
@@ -195,9 +196,11 @@ bool is_effort(std::string_view word) {
 
 // Writes the member for effort and answer schema. The API supports only a part of JSON Schema; a schema that it may
 // refuse is not sent, and only the answer is checked.
-void write_output_config(json_writer& w, const model_request& request, std::string_view effort, bool takes_schema) {
+void write_output_config(json::json_writer& w, const model_request& request, std::string_view effort,
+                         bool takes_schema) {
   const bool known = is_effort(effort);
-  const bool schema = takes_schema && is_strict_schema(request.answer_schema.text(), strict_rules::anthropic);
+  const bool schema =
+      takes_schema && wire::is_strict_schema(request.answer_schema.text(), wire::strict_rules::anthropic);
   if (!known && !schema) return;
   w.key("output_config").begin_object();
   if (known) w.member("effort", effort);
@@ -209,29 +212,29 @@ void write_output_config(json_writer& w, const model_request& request, std::stri
 }
 
 // Returns true if a cache mark may be put on the last block: not on thinking, and not on unknown blocks.
-bool takes_mark(const raw_json& fragment, bool own) {
+bool takes_mark(const json::raw_json& fragment, bool own) {
   if (!fragment.text().ends_with(fragment_end)) return false;
   if (!own) return true;
   std::string_view last;
-  walk::elements(walk::find(fragment.text(), "content"), [&](std::string_view b) { last = b; });
-  const auto type = walk::text(walk::find(last, "type"));
+  json::walk::elements(json::walk::find(fragment.text(), "content"), [&](std::string_view b) { last = b; });
+  const auto type = json::walk::text(json::walk::find(last, "type"));
   return (type == "text" || type.ends_with("tool_use") || type.ends_with("_tool_result")) &&
-         walk::find(last, "cache_control").empty();
+         json::walk::find(last, "cache_control").empty();
 }
 
 // Returns the provider's own message without texts that the API refuses to take back, or an absent value if nothing
 // remains. The decoder leaves them out, but a journal of an earlier version may hold them. Other bytes stay as they
 // are.
-raw_json own_message(const raw_json& raw) {
-  const auto content = walk::find(raw.text(), "content");
+json::raw_json own_message(const json::raw_json& raw) {
+  const auto content = json::walk::find(raw.text(), "content");
   std::string kept;
   std::size_t said = 0;  // bytes up to the last block that may stand last
   bool blank = false, blank_last = false;
-  walk::elements(content, [&](std::string_view b) {
-    const auto type = walk::text(walk::find(b, "type"));
+  json::walk::elements(content, [&](std::string_view b) {
+    const auto type = json::walk::text(json::walk::find(b, "type"));
     bool is_cited = false;
-    walk::elements(walk::find(b, "citations"), [&](std::string_view) { is_cited = true; });
-    blank_last = type == "text" && is_blank_text(walk::text(walk::find(b, "text"))) && !is_cited;
+    json::walk::elements(json::walk::find(b, "citations"), [&](std::string_view) { is_cited = true; });
+    blank_last = type == "text" && wire::is_blank_text(json::walk::text(json::walk::find(b, "text"))) && !is_cited;
     blank = blank || blank_last;
     if (blank_last) return;
     kept.append(kept.empty() ? "" : ",").append(b);
@@ -244,16 +247,16 @@ raw_json own_message(const raw_json& raw) {
   const auto begin = static_cast<std::size_t>(content.data() - whole.data());
   std::string out(whole.substr(0, begin));
   out.append("[").append(kept).append("]").append(whole.substr(begin + content.size()));
-  return raw_json::own(out);
+  return json::raw_json::own(out);
 }
 
 struct message_piece {
   const message* of = nullptr;
-  raw_json fragment;
+  json::raw_json fragment;
   bool own = false, marked = false, noted = false;
 };
 
-void write_piece(segment_writer& w, const message_piece& p, std::string_view note) {
+void write_piece(json::segment_writer& w, const message_piece& p, std::string_view note) {
   if (!p.marked && !p.noted) return void(w.value(p.fragment));
   auto text = p.fragment.text();
   text.remove_suffix(fragment_end.size());
@@ -266,11 +269,12 @@ void write_piece(segment_writer& w, const message_piece& p, std::string_view not
 
 }  // namespace
 
-wire_request anthropic::encode(const model_request& request, const wire_options& options) const {
-  wire_request out;
+wire::wire_request anthropic::encode(const model_request& request, const wire::wire_options& options) const {
+  wire::wire_request out;
   // People configure the address with and without the version's part.
   const auto path = options.base_url.substr(0, options.base_url.find_first_of("?#"));
-  out.url = join_url(options.base_url, path.ends_with("/v1") || path.ends_with("/v1/") ? "/messages" : "/v1/messages");
+  out.url =
+      wire::join_url(options.base_url, path.ends_with("/v1") || path.ends_with("/v1/") ? "/messages" : "/v1/messages");
   const std::string version = options.api_version.empty() ? std::string(usual_version) : options.api_version;
   out.headers = {{"Content-Type", "application/json"},
                  {"Accept", "text/event-stream, application/json"},
@@ -279,24 +283,24 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
   // The API refuses a history with calls if no tools are defined.
   const bool defined = request.tools && !request.tools->tools.empty();
   const bool tools = request.offered() || (defined && request.has_calls());
-  const auto asked = settings_of(request, options);
+  const auto asked = wire::settings_of(request, options);
   auto limit = asked.max_output_tokens > 0 ? asked.max_output_tokens : usual_max_tokens;
   // Thinking counts as output, and the API refuses a limit that leaves no room beside it.
   if (const auto budget = thinking_budget(options); limit <= budget) limit += budget;
-  const bool forced = must_call(request) && takes_force(options);
+  const bool forced = wire::must_call(request) && takes_force(options);
   std::string members;
-  json_writer own(members);
+  json::json_writer own(members);
   own.begin_object().member("model", options.model).member("max_tokens", limit).member("stream", true);
-  if (version < usual_version) write_sampling(own, asked);  // versions are dates, which compare as text
+  if (version < usual_version) wire::write_sampling(own, asked);  // versions are dates, which compare as text
   if (!asked.stop.empty()) own.list("stop_sequences", asked.stop);
   if (tools) write_tool_choice(own, request, forced, asked.parallel_tool_calls);
   write_output_config(own, request, asked.reasoning_effort, options.answer_schema);
   own.end_object();
 
-  segment_builder body;
-  segment_writer w(body);
+  json::segment_builder body;
+  json::segment_writer w(body);
   w.begin_object();
-  write_members(w, members, options.body);
+  wire::write_members(w, members, options.body);
   if (tools) write_tools(w, *request.tools, options.strict == true, options.takes_strict || options.strict.has_value());
   write_system(w, request);
   w.key("messages").begin_array();
@@ -305,9 +309,9 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
   pieces.reserve(request.messages.size());
   for (const auto& m : request.messages) {
     if (m->role == role::system) continue;
-    const bool own = is_own(*m, api, options);
-    auto fragment = own ? encoded_once(*m, "anthropic/own", [&] { return own_message(m->raw); })
-                        : encoded_once(*m, api, [&] { return encode_message(*m); });
+    const bool own = wire::is_own(*m, api, options);
+    auto fragment = own ? wire::encoded_once(*m, "anthropic/own", [&] { return own_message(m->raw); })
+                        : wire::encoded_once(*m, api, [&] { return encode_message(*m); });
     if (!fragment.empty()) pieces.push_back({.of = m.get(), .fragment = std::move(fragment), .own = own});
   }
   // Mark the two newest messages that take a mark: the second serves if the newest does not come again.
@@ -316,7 +320,7 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
     at->marked = takes_mark(at->fragment, at->own);
     if (at->marked) --marks;
   }
-  const auto note = forced ? request.note : note_with_choice(request);
+  const auto note = forced ? request.note : wire::note_with_choice(request);
   if (!pieces.empty() && !note.empty()) {
     const auto speaker = pieces.back().of->role;
     pieces.back().noted = speaker == role::user || speaker == role::tool_results;
@@ -328,13 +332,14 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
   return out;
 }
 
-std::unique_ptr<stream_decoder> anthropic::make_decoder(std::string_view content_type, const wire_options& options,
-                                                        const model_request* request) const {
+std::unique_ptr<wire::stream_decoder> anthropic::make_decoder(std::string_view content_type,
+                                                              const wire::wire_options& options,
+                                                              const model_request* request) const {
   return std::make_unique<anthropic_decoder>(std::string(content_type), options, request);
 }
 
-model_error anthropic::decode_error(int status, std::string_view body, const wire_options& options) const {
-  return status_error(status, body, options);
+model_error anthropic::decode_error(int status, std::string_view body, const wire::wire_options& options) const {
+  return wire::status_error(status, body, options);
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::anthropic

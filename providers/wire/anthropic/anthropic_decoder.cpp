@@ -14,7 +14,7 @@
 #include <charconv>
 #include <memory>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::anthropic {
 namespace {
 
 // Largest number of blocks, far above any sensible answer. Later blocks are dropped.
@@ -22,7 +22,7 @@ constexpr std::size_t max_blocks = 4096;
 
 // Returns a member as a number, or -1 if it is missing, which changes nothing.
 std::int64_t number(std::string_view object, std::string_view key) {
-  return raw_json::literal(walk::find(object, key)).as_integer().value_or(-1);
+  return json::raw_json::literal(json::walk::find(object, key)).as_integer().value_or(-1);
 }
 
 void set(std::int64_t& to, std::int64_t value) {
@@ -31,7 +31,7 @@ void set(std::int64_t& to, std::int64_t value) {
 
 bool has_members(std::string_view object) {
   bool any = false;
-  walk::members(object, [&](std::string_view, std::string_view) { any = true; });
+  json::walk::members(object, [&](std::string_view, std::string_view) { any = true; });
   return any;
 }
 
@@ -41,12 +41,12 @@ bool is_thought(std::string_view type) {
   return type == "thinking" || type == "redacted_thinking";
 }
 
-anthropic_decoder::anthropic_decoder(std::string content_type, wire_options options, const model_request* request)
-    : event_decoder(std::string(anthropic::api), std::move(content_type), std::move(options), request) {}
+anthropic_decoder::anthropic_decoder(std::string content_type, wire::wire_options options, const model_request* request)
+    : wire::event_decoder(std::string(anthropic::api), std::move(content_type), std::move(options), request) {}
 
-void anthropic_decoder::take_event(std::string_view name, std::string_view json, decoder_sink& sink) {
+void anthropic_decoder::take_event(std::string_view name, std::string_view json, wire::decoder_sink& sink) {
   std::string_view type, index, delta, block, message, used, error;
-  walk::members(json, [&](std::string_view key, std::string_view value) {
+  json::walk::members(json, [&](std::string_view key, std::string_view value) {
     if (key == "type")
       type = value;
     else if (key == "index")
@@ -63,7 +63,7 @@ void anthropic_decoder::take_event(std::string_view name, std::string_view json,
       error = value;
   });
   std::string held;
-  const auto word = walk::is_string(type) ? word_of(type, held) : name;
+  const auto word = json::walk::is_string(type) ? word_of(type, held) : name;
   if (word == "content_block_delta") {
     if (auto* const b = find(index); b != nullptr && !b->ended) go_on(*b, delta, sink);
   } else if (word == "content_block_start") {
@@ -73,9 +73,9 @@ void anthropic_decoder::take_event(std::string_view name, std::string_view json,
     if (auto* const b = find(index)) b->ended = true;
   } else if (word == "message_start") {
     begun_ = true;
-    take_usage(walk::find(message, "usage"));
+    take_usage(json::walk::find(message, "usage"));
     // Some servers give the whole answer here and no blocks behind it.
-    open_all(walk::find(message, "content"), sink);
+    open_all(json::walk::find(message, "content"), sink);
     take_stop(message);
   } else if (word == "message_delta") {
     take_stop(delta);
@@ -84,8 +84,8 @@ void anthropic_decoder::take_event(std::string_view name, std::string_view json,
     if (!begun_) return fail(model_error::kind::garbage, "sent an answer that holds nothing.", sink);
     if (stop_reason_.empty()) return fail_unfinished(sink);
     end(sink);
-  } else if (word == "error" || walk::is_object(error)) {
-    fail(read_error_body(json), json, sink);
+  } else if (word == "error" || json::walk::is_object(error)) {
+    fail(wire::read_error_body(json), json, sink);
   }
 }
 
@@ -96,22 +96,22 @@ std::size_t anthropic_decoder::kept_bytes() const {
   return bytes;
 }
 
-void anthropic_decoder::take_body(std::string_view json, decoder_sink& sink) {
-  const auto content = walk::find(json, "content");
-  const bool empty = content == "null" && walk::text(walk::find(json, "type")) == "message" &&
-                     !walk::text(walk::find(json, "stop_reason")).empty() &&
-                     !walk::is_object(walk::find(json, "error"));
-  if (!walk::is_array(content) && !empty) {
-    const auto said = read_error_body(json);
+void anthropic_decoder::take_body(std::string_view json, wire::decoder_sink& sink) {
+  const auto content = json::walk::find(json, "content");
+  const bool empty = content == "null" && json::walk::text(json::walk::find(json, "type")) == "message" &&
+                     !json::walk::text(json::walk::find(json, "stop_reason")).empty() &&
+                     !json::walk::is_object(json::walk::find(json, "error"));
+  if (!json::walk::is_array(content) && !empty) {
+    const auto said = wire::read_error_body(json);
     return said.found() ? fail(said, json, sink) : fail_foreign(json, sink);
   }
   open_all(content, sink);
   take_stop(json);
-  take_usage(walk::find(json, "usage"));
+  take_usage(json::walk::find(json, "usage"));
   end(sink);
 }
 
-void anthropic_decoder::take_stream_end(bool, decoder_sink& sink) {
+void anthropic_decoder::take_stream_end(bool, wire::decoder_sink& sink) {
   fail_cut(sink);  // only message_stop says that all of it came
 }
 
@@ -125,8 +125,8 @@ anthropic_decoder::content_block* anthropic_decoder::find(std::string_view index
   return blocks_.empty() || blocks_.back().ended || too_many_ ? nullptr : &blocks_.back();
 }
 
-void anthropic_decoder::open(std::string_view index, std::string_view block, decoder_sink& sink) {
-  if (!walk::is_object(block)) return;
+void anthropic_decoder::open(std::string_view index, std::string_view block, wire::decoder_sink& sink) {
+  if (!json::walk::is_object(block)) return;
   if (blocks_.size() == max_blocks) {
     too_many_ = true;
     return;
@@ -134,21 +134,21 @@ void anthropic_decoder::open(std::string_view index, std::string_view block, dec
   auto& b = blocks_.emplace_back();
   std::from_chars(index.data(), index.data() + index.size(), b.index);
   b.start = block;
-  b.type = walk::text(walk::find(block, "type"));
+  b.type = json::walk::text(json::walk::find(block, "type"));
   if (b.type == "text") {
-    add_text(b, walk::text(walk::find(block, "text")), sink);
+    add_text(b, json::walk::text(json::walk::find(block, "text")), sink);
   } else if (b.type == "thinking") {
-    add_text(b, walk::text(walk::find(block, "thinking")), sink);
+    add_text(b, json::walk::text(json::walk::find(block, "thinking")), sink);
   }
 }
 
-void anthropic_decoder::open_all(std::string_view content, decoder_sink& sink) {
+void anthropic_decoder::open_all(std::string_view content, wire::decoder_sink& sink) {
   std::int64_t n = 0;
-  walk::elements(content, [&](std::string_view b) { open(std::to_string(n++), b, sink); });
+  json::walk::elements(content, [&](std::string_view b) { open(std::to_string(n++), b, sink); });
   for (auto& b : blocks_) b.ended = b.ended || b.is_call();
 }
 
-void anthropic_decoder::add_text(content_block& block, std::string_view text, decoder_sink& sink) {
+void anthropic_decoder::add_text(content_block& block, std::string_view text, wire::decoder_sink& sink) {
   if (text.empty()) return;
   block.text += text;
   if (block.type == "thinking") return sink.on_reasoning(text);
@@ -157,9 +157,9 @@ void anthropic_decoder::add_text(content_block& block, std::string_view text, de
   sink.on_text(text);
 }
 
-void anthropic_decoder::go_on(content_block& block, std::string_view delta, decoder_sink& sink) {
+void anthropic_decoder::go_on(content_block& block, std::string_view delta, wire::decoder_sink& sink) {
   std::string_view text, json, signature, citation;
-  walk::members(delta, [&](std::string_view key, std::string_view value) {
+  json::walk::members(delta, [&](std::string_view key, std::string_view value) {
     if (key == "text" || key == "thinking")
       text = value;
     else if (key == "partial_json")
@@ -169,41 +169,41 @@ void anthropic_decoder::go_on(content_block& block, std::string_view delta, deco
     else if (key == "citation")
       citation = value;
   });
-  if (walk::is_string(text)) add_text(block, block.joiner.take(text), sink);
-  if (walk::is_string(json)) {
+  if (json::walk::is_string(text)) add_text(block, block.joiner.take(text), sink);
+  if (json::walk::is_string(json)) {
     block.input += block.joiner.take(json);
     block.has_input = block.has_input || !block.input.empty();
   }
-  if (walk::is_string(signature)) {
+  if (json::walk::is_string(signature)) {
     block.signature = signature;
     block.has_signature = true;
   }
-  if (walk::is_object(citation)) block.citations.append(",").append(citation);
+  if (json::walk::is_object(citation)) block.citations.append(",").append(citation);
 }
 
 void anthropic_decoder::take_stop(std::string_view holder) {
-  const auto reason = walk::text(walk::find(holder, "stop_reason"));
+  const auto reason = json::walk::text(json::walk::find(holder, "stop_reason"));
   if (!reason.empty()) stop_reason_ = reason;
-  const auto details = walk::find(holder, "stop_details");
-  const auto why = walk::text(walk::find(details, "explanation"));
+  const auto details = json::walk::find(holder, "stop_details");
+  const auto why = json::walk::text(json::walk::find(details, "explanation"));
   if (!why.empty()) refusal_ = why;
 }
 
 // Takes over token counts. They are cumulative, so each replaces the one before.
 void anthropic_decoder::take_usage(std::string_view used) {
-  if (!walk::is_object(used)) return;
+  if (!json::walk::is_object(used)) return;
   set(fresh_input_, number(used, "input_tokens"));
   set(usage_.cached, number(used, "cache_read_input_tokens"));
   set(usage_.cache_write, number(used, "cache_creation_input_tokens"));
   set(usage_.output, number(used, "output_tokens"));
-  set(usage_.reasoning, number(walk::find(used, "output_tokens_details"), "thinking_tokens"));
+  set(usage_.reasoning, number(json::walk::find(used, "output_tokens_details"), "thinking_tokens"));
   usage_.input = fresh_input_ + usage_.cached + usage_.cache_write;
   usage_seen_ = usage_.input > 0 || usage_.output > 0;
 }
 
 std::string anthropic_decoder::assembled(const content_block& block, const tool_call_block* call) {
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object();
   const auto put = [&](std::string_view key, std::string_view value) { w.key(key).token(value); };
   const bool texts = block.type == "text", thoughts = block.type == "thinking";
@@ -214,11 +214,11 @@ std::string anthropic_decoder::assembled(const content_block& block, const tool_
   };
   const auto put_input = [&](std::string_view given) {
     if (std::exchange(input_put, true)) return;
-    if (call != nullptr) return put("input", sent_arguments(*call));
-    const bool read = block.has_input && check_json(block.input, 64) == json_scanner::fault::none;
+    if (call != nullptr) return put("input", wire::sent_arguments(*call));
+    const bool read = block.has_input && json::check_json(block.input, 64) == json::json_scanner::fault::none;
     put("input", read ? std::string_view(block.input) : given);
   };
-  walk::members(block.start, [&](std::string_view key, std::string_view value) {
+  json::walk::members(block.start, [&](std::string_view key, std::string_view value) {
     if ((texts || thoughts) && key == block.type) {
       put_text();
     } else if (key == "input" && (call != nullptr || block.has_input)) {
@@ -233,7 +233,7 @@ std::string anthropic_decoder::assembled(const content_block& block, const tool_
       signature_put = true;
     } else if (key == "citations" && !cited.empty()) {
       std::string all = "[";
-      walk::elements(value, [&](std::string_view c) { all.append(all.size() > 1 ? "," : "").append(c); });
+      json::walk::elements(value, [&](std::string_view c) { all.append(all.size() > 1 ? "," : "").append(c); });
       put(key, all.append(all.size() > 1 ? cited : cited.substr(1)) + "]");
       citations_put = true;
     } else {
@@ -249,19 +249,19 @@ std::string anthropic_decoder::assembled(const content_block& block, const tool_
   return out;
 }
 
-void anthropic_decoder::end(decoder_sink& sink) {
-  const auto reason = read_end_reason(stop_reason_);
+void anthropic_decoder::end(wire::decoder_sink& sink) {
+  const auto reason = wire::read_end_reason(stop_reason_);
   // A call at the cut may be incomplete, even if its block was closed.
   if (is_cut(reason) && !blocks_.empty() && blocks_.back().is_call()) {
     warn_cut_call();
     blocks_.pop_back();
   }
-  if (too_many_) log::warn("The " + who(options()) + " sent more than 4096 blocks; the later ones are dropped.");
+  if (too_many_) log::warn("The " + wire::who(options()) + " sent more than 4096 blocks; the later ones are dropped.");
   std::vector<std::string> sent;
   for (const auto& b : blocks_) {
     if (!b.is_call()) continue;
-    auto id = walk::text(walk::find(b.start, "id"));
-    sent.push_back(is_fitting_id(id) ? std::move(id) : std::string());
+    auto id = json::walk::text(json::walk::find(b.start, "id"));
+    sent.push_back(wire::is_fitting_id(id) ? std::move(id) : std::string());
   }
   auto settled = ids().settle(std::move(sent));
 
@@ -276,39 +276,39 @@ void anthropic_decoder::end(decoder_sink& sink) {
     if (b.type == "text") {
       if (!b.text.empty() || !b.citations.empty()) m->blocks.emplace_back(text_block{b.text});
       // The API sends blank texts but refuses to take them back.
-      if (is_blank_text(b.text) && b.citations.empty()) continue;
+      if (wire::is_blank_text(b.text) && b.citations.empty()) continue;
       add(assembled(b, nullptr));
     } else if (is_thought(b.type)) {
       const auto json = assembled(b, nullptr);
-      m->blocks.emplace_back(reasoning_block{b.text, raw_json::own(json)});
+      m->blocks.emplace_back(reasoning_block{b.text, json::raw_json::own(json)});
       add(json);
       continue;
     } else if (b.is_call()) {
       tool_call_block call;
-      call.provider_id = walk::text(walk::find(b.start, "id"));
+      call.provider_id = json::walk::text(json::walk::find(b.start, "id"));
       call.id = std::move(settled[calls++]);
-      call.name = called_name(walk::text(walk::find(b.start, "name")));
-      call.arguments_text = b.has_input ? b.input : std::string(walk::find(b.start, "input"));
+      call.name = called_name(json::walk::text(json::walk::find(b.start, "name")));
+      call.arguments_text = b.has_input ? b.input : std::string(json::walk::find(b.start, "input"));
       if (b.ended) {
         read_arguments(call);
       } else {
         // Each call begins with an empty object. Only its end confirms that the arguments are empty.
         if (!b.has_input && !has_members(call.arguments_text)) call.arguments_text.clear();
-        read_unended_arguments(call);
+        wire::read_unended_arguments(call);
       }
-      name_nameless(call);
+      wire::name_nameless(call);
       add(assembled(b, &call));
       m->blocks.emplace_back(std::move(call));
     } else {
       const auto json = assembled(b, nullptr);
-      m->blocks.emplace_back(opaque_block{raw_json::own(json)});
+      m->blocks.emplace_back(opaque_block{json::raw_json::own(json)});
       add(json);
     }
     kept = content.size();
   }
   // A message that is sent back must not end in thoughts, unless the model is to continue right there.
   if (reason != end_reason::pause) content.resize(kept);
-  if (!content.empty()) m->raw = raw_json::own(R"({"role":"assistant","content":[)" + content + "]}");
+  if (!content.empty()) m->raw = json::raw_json::own(R"({"role":"assistant","content":[)" + content + "]}");
 
   model_reply reply;
   reply.raw_reason = stop_reason_;
@@ -320,4 +320,4 @@ void anthropic_decoder::end(decoder_sink& sink) {
   succeed(std::move(reply), sink);
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::anthropic

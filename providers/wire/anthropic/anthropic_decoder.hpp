@@ -10,15 +10,15 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::anthropic {
 
 /// Returns true for the types of blocks that hold reasoning.
 bool is_thought(std::string_view type);
 
-class anthropic_decoder final : public event_decoder {
+class anthropic_decoder final : public wire::event_decoder {
  public:
   /// `request` as for codec::make_decoder().
-  anthropic_decoder(std::string content_type, wire_options options, const model_request* request);
+  anthropic_decoder(std::string content_type, wire::wire_options options, const model_request* request);
 
  private:
   struct content_block {
@@ -29,26 +29,26 @@ class anthropic_decoder final : public event_decoder {
     std::string input;      // JSON text of a call's arguments
     std::string signature;  // the last one received
     std::string citations;  // elements, each with a comma before it
-    string_joiner joiner;
+    wire::string_joiner joiner;
     bool ended = false, has_input = false, has_signature = false;
     bool is_call() const { return type == "tool_use"; }
   };
 
   std::size_t kept_bytes() const override;
-  void take_event(std::string_view name, std::string_view json, decoder_sink& sink) override;
-  void take_body(std::string_view json, decoder_sink& sink) override;
-  void take_stream_end(bool mark, decoder_sink& sink) override;
-  std::string partial_text(decoder_sink&) override { return text_; }
+  void take_event(std::string_view name, std::string_view json, wire::decoder_sink& sink) override;
+  void take_body(std::string_view json, wire::decoder_sink& sink) override;
+  void take_stream_end(bool mark, wire::decoder_sink& sink) override;
+  std::string partial_text(wire::decoder_sink&) override { return text_; }
 
   content_block* find(std::string_view index);
-  void open(std::string_view index, std::string_view block, decoder_sink& sink);
+  void open(std::string_view index, std::string_view block, wire::decoder_sink& sink);
   // Takes blocks that came as one list, whose calls are complete.
-  void open_all(std::string_view content, decoder_sink& sink);
-  void go_on(content_block& block, std::string_view delta, decoder_sink& sink);
-  void add_text(content_block& block, std::string_view text, decoder_sink& sink);
+  void open_all(std::string_view content, wire::decoder_sink& sink);
+  void go_on(content_block& block, std::string_view delta, wire::decoder_sink& sink);
+  void add_text(content_block& block, std::string_view text, wire::decoder_sink& sink);
   void take_stop(std::string_view holder);
   void take_usage(std::string_view usage);
-  void end(decoder_sink& sink);
+  void end(wire::decoder_sink& sink);
   // Returns the block in the form to send back. `call` is the call that was made of a tool_use block.
   static std::string assembled(const content_block& block, const tool_call_block* call);
 
@@ -59,4 +59,4 @@ class anthropic_decoder final : public event_decoder {
   bool begun_ = false, usage_seen_ = false, too_many_ = false;
 };
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::anthropic

@@ -16,7 +16,7 @@
 #include <array>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::gemini {
 namespace {
 
 // Gemini 3 refuses calls of earlier turns without the signature that it gave. This documented value replaces it in
@@ -36,17 +36,17 @@ bool takes_media(std::string_view mime) {
   constexpr std::array<std::string_view, 14> known{
       "image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf", "audio/wav",
       "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac",  "audio/ogg",  "audio/flac",      "video/mp4"};
-  return std::ranges::find(known, media_type(mime)) != known.end();
+  return std::ranges::find(known, wire::media_type(mime)) != known.end();
 }
 
-void write_text(json_writer& w, std::string_view text) {
+void write_text(json::json_writer& w, std::string_view text) {
   w.begin_object().member("text", text).end_object();
 }
 
-void write_media(json_writer& w, std::string_view mime, std::string_view data) {
-  if (!takes_media(mime)) return write_text(w, "[" + media_words(mime, data) + ": left out]");
+void write_media(json::json_writer& w, std::string_view mime, std::string_view data) {
+  if (!takes_media(mime)) return write_text(w, "[" + wire::media_words(mime, data) + ": left out]");
   w.begin_object().key("inlineData").begin_object();
-  w.member("mimeType", media_type(mime)).member("data", data).end_object().end_object();
+  w.member("mimeType", wire::media_type(mime)).member("data", data).end_object().end_object();
 }
 
 /// One content, of which the parts are written.
@@ -54,7 +54,7 @@ class content_writer {
  public:
   explicit content_writer(std::string_view role) { w_.begin_object().member("role", role).key("parts").begin_array(); }
   /// Returns the writer for one more part.
-  json_writer& next() {
+  json::json_writer& next() {
     empty_ = false;
     return w_;
   }
@@ -62,7 +62,7 @@ class content_writer {
   void media(std::string_view mime, std::string_view data) { write_media(next(), mime, data); }
   bool empty() const { return empty_; }
   /// Returns the content, or an absent value if it has no part.
-  raw_json finish() {
+  json::raw_json finish() {
     if (empty_) return {};
     w_.end_array().end_object();
     return w_.json();
@@ -70,18 +70,18 @@ class content_writer {
 
  private:
   std::string out_;
-  json_writer w_{out_};
+  json::json_writer w_{out_};
   bool empty_ = true;
 };
 
-void write_call(json_writer& w, const tool_call_block& call, bool sign) {
+void write_call(json::json_writer& w, const tool_call_block& call, bool sign) {
   w.begin_object().key("functionCall").begin_object();
-  w.member("name", fitting_name(call.name)).key("args").token(sent_arguments(call)).end_object();
+  w.member("name", fitting_name(call.name)).key("args").token(wire::sent_arguments(call)).end_object();
   w.filled("thoughtSignature", sign ? foreign_signature : "").end_object();
 }
 
 // Encodes the text and calls of another model's turn.
-raw_json encode_assistant(const message& m, bool sign) {
+json::raw_json encode_assistant(const message& m, bool sign) {
   content_writer out("model");
   for (const auto& b : m.blocks) {
     if (const auto* text = std::get_if<text_block>(&b)) {
@@ -96,7 +96,7 @@ raw_json encode_assistant(const message& m, bool sign) {
   return out.finish();
 }
 
-raw_json encode_user(const message& m, std::string_view note) {
+json::raw_json encode_user(const message& m, std::string_view note) {
   content_writer out("user");
   for (const auto& b : m.blocks) {
     if (const auto* text = std::get_if<text_block>(&b)) {
@@ -110,41 +110,41 @@ raw_json encode_user(const message& m, std::string_view note) {
       if (file->url.empty() && takes_media(file->mime))
         out.media(file->mime, file->data);
       else if (file->url.empty())
-        out.text(file_words(*file));
+        out.text(wire::file_words(*file));
       else
         out.text("[file at " + file->url + ": left out, this API takes no addresses]");
     }
   }
   if (!note.empty()) out.text(note);
-  if (out.empty()) out.text(nothing_said);
+  if (out.empty()) out.text(wire::nothing_said);
   return out.finish();
 }
 
 // Writes the response object of a result: the tool's own object, or one with `output` or `error`.
-void write_response(json_writer& w, const tool_result_block& r, const converted_result& converted) {
+void write_response(json::json_writer& w, const tool_result_block& r, const wire::converted_result& converted) {
   const auto text = converted.text();
-  if (converted.structured_alone && walk::is_object(text)) return void(w.token(text));
+  if (converted.structured_alone && json::walk::is_object(text)) return void(w.token(text));
   w.begin_object().member(r.is_error ? "error" : "output", text).end_object();
 }
 
 // Encodes one functionResponse for each call, in their order, followed by media that do not fit inside.
-raw_json encode_results(const message& m, const id_lookup& ids, bool early, std::string_view note) {
-  const auto within = early ? media_place::beside : media_place::inside;
-  const result_rules rules{.images = within,
-                           .documents = within,
-                           .others = media_place::beside,
-                           .takes = takes_media,
-                           .error_prefix = false};
+json::raw_json encode_results(const message& m, const wire::id_lookup& ids, bool early, std::string_view note) {
+  const auto within = early ? wire::media_place::beside : wire::media_place::inside;
+  const wire::result_rules rules{.images = within,
+                                 .documents = within,
+                                 .others = wire::media_place::beside,
+                                 .takes = takes_media,
+                                 .error_prefix = false};
   content_writer out("user");
-  media_beside beside;
+  wire::media_beside beside;
   for (const auto& b : m.blocks) {
     const auto* r = std::get_if<tool_result_block>(&b);
     if (r == nullptr) continue;
-    auto converted = convert_result(*r, rules);
+    auto converted = wire::convert_result(*r, rules);
     auto& w = out.next().begin_object().key("functionResponse").begin_object();
     w.filled("id", ids.sent_id(r->call_id)).member("name", fitting_name(r->name));
     write_response(w.key("response"), *r, converted);
-    if (!std::ranges::all_of(converted.parts, &result_part::is_text)) {
+    if (!std::ranges::all_of(converted.parts, &wire::result_part::is_text)) {
       w.key("parts").begin_array();
       for (const auto& p : converted.parts)
         if (!p.is_text()) write_media(w, p.mime, p.data);
@@ -159,9 +159,9 @@ raw_json encode_results(const message& m, const id_lookup& ids, bool early, std:
   return out.finish();
 }
 
-raw_json encode_system(const message& m) {
+json::raw_json encode_system(const message& m) {
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   write_text(w, m.text());
   return w.json();
 }
@@ -171,26 +171,26 @@ bool is_thinking_level(std::string_view effort) {
 }
 
 // Returns true if the configuration sets thinking itself: the API refuses a level beside a budget.
-bool configures_thinking(const wire_options& options) {
-  return !walk::find(walk::find(options.body.text(), "generationConfig"), "thinkingConfig").empty();
+bool configures_thinking(const wire::wire_options& options) {
+  return !json::walk::find(json::walk::find(options.body.text(), "generationConfig"), "thinkingConfig").empty();
 }
 
 // Writes toolConfig for a required call. `name` is the tool to call, or "" for any.
-void write_tool_config(json_writer& w, const std::string& name) {
+void write_tool_config(json::json_writer& w, const std::string& name) {
   w.key("toolConfig").begin_object().key("functionCallingConfig").begin_object().member("mode", "ANY");
   if (!name.empty()) w.key("allowedFunctionNames").begin_array().value(name).end_array();
   w.end_object().end_object();
 }
 
-std::string generation_config(const model_request& request, const wire_options& options) {
+std::string generation_config(const model_request& request, const wire::wire_options& options) {
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object();
-  const auto asked = settings_of(request, options);
+  const auto asked = wire::settings_of(request, options);
   const bool early = is_early(options.model);
   if (asked.max_output_tokens > 0) w.member("maxOutputTokens", asked.max_output_tokens);
-  write_sampling(w, asked, "topP");
-  if (!asked.stop.empty()) w.list("stopSequences", first_of(asked.stop, max_stop));
+  wire::write_sampling(w, asked, "topP");
+  if (!asked.stop.empty()) w.list("stopSequences", wire::first_of(asked.stop, max_stop));
   if (!early && is_thinking_level(asked.reasoning_effort) && !configures_thinking(options))
     w.key("thinkingConfig").begin_object().member("thinkingLevel", asked.reasoning_effort).end_object();
   if (request.answer_schema && (!request.offered() || !early)) {
@@ -201,55 +201,55 @@ std::string generation_config(const model_request& request, const wire_options& 
   return out;
 }
 
-std::string own_members(const model_request& request, const wire_options& options) {
+std::string own_members(const model_request& request, const wire::wire_options& options) {
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object();
   if (const auto config = generation_config(request, options); config != "{}") w.key("generationConfig").token(config);
-  if (must_call(request)) write_tool_config(w, request.required_tool);
+  if (wire::must_call(request)) write_tool_config(w, request.required_tool);
   w.end_object();
   return out;
 }
 
-void write_system(segment_writer& w, const model_request& request) {
+void write_system(json::segment_writer& w, const model_request& request) {
   bool any = false;
   for (const auto& m : request.messages) {
     if (m->role != role::system) continue;
     if (!std::exchange(any, true)) w.key("systemInstruction").begin_object().key("parts").begin_array();
-    w.value(encoded_once(*m, "gemini/system", [&] { return encode_system(*m); }));
+    w.value(wire::encoded_once(*m, "gemini/system", [&] { return encode_system(*m); }));
   }
   if (any) w.end_array().end_object();
 }
 
-std::string url_of(const wire_options& options) {
+std::string url_of(const wire::wire_options& options) {
   const auto path = options.model.find('/') == std::string::npos ? "/models/" + options.model : "/" + options.model;
-  auto url = join_url(options.base_url, percent_encoded(path, "/") + ":streamGenerateContent");
+  auto url = wire::join_url(options.base_url, percent_encoded(path, "/") + ":streamGenerateContent");
   return url + (url.find('?') == std::string::npos ? "?alt=sse" : "&alt=sse");
 }
 
 }  // namespace
 
-wire_request gemini::encode(const model_request& request, const wire_options& options) const {
-  wire_request out;
+wire::wire_request gemini::encode(const model_request& request, const wire::wire_options& options) const {
+  wire::wire_request out;
   out.url = url_of(options);
   out.headers = {{"Content-Type", "application/json"}, {"Accept", "text/event-stream, application/json"}};
   const bool early = is_early(options.model);
 
-  segment_builder body;
-  segment_writer w(body);
+  json::segment_builder body;
+  json::segment_writer w(body);
   w.begin_object();
-  write_members(w, own_members(request, options), options.body);
+  wire::write_members(w, own_members(request, options), options.body);
   write_system(w, request);
   if (const auto tools = request.offered()) {
     w.key("tools").begin_array().begin_object();
-    w.member("functionDeclarations", tool_list(gemini_api().tools, *tools)).end_object().end_array();
+    w.member("functionDeclarations", wire::tool_list(gemini_api().tools, *tools)).end_object().end_array();
   }
   w.key("contents").begin_array();
   out.unsaid = true;
-  id_lookup ids;
+  wire::id_lookup ids;
   for (const auto& m : request.messages) {
     if (m->role == role::system) continue;
-    const bool own = is_own(*m, api, options);
+    const bool own = wire::is_own(*m, api, options);
     if (m->role == role::assistant) ids.turn(*m, own);
     // A message with a note is not cached, since later requests send it without.
     const auto note = m == request.messages.back() ? std::string_view(request.note) : std::string_view();
@@ -259,7 +259,7 @@ wire_request gemini::encode(const model_request& request, const wire_options& op
     };
     const std::string_view key =
         early ? (ids.own() ? "gemini/early/own" : "gemini/early") : (ids.own() ? "gemini/own" : "gemini");
-    const auto fragment = own ? m->raw : note.empty() ? encoded_once(*m, key, make) : make();
+    const auto fragment = own ? m->raw : note.empty() ? wire::encoded_once(*m, key, make) : make();
     if (fragment.empty()) continue;
     w.value(fragment);
     out.unsaid = false;
@@ -269,13 +269,14 @@ wire_request gemini::encode(const model_request& request, const wire_options& op
   return out;
 }
 
-std::unique_ptr<stream_decoder> gemini::make_decoder(std::string_view content_type, const wire_options& options,
-                                                     const model_request* request) const {
+std::unique_ptr<wire::stream_decoder> gemini::make_decoder(std::string_view content_type,
+                                                           const wire::wire_options& options,
+                                                           const model_request* request) const {
   return std::make_unique<gemini_decoder>(std::string(api), std::string(content_type), options, request);
 }
 
-model_error gemini::decode_error(int status, std::string_view body, const wire_options& options) const {
-  return status_error(status, body, options);
+model_error gemini::decode_error(int status, std::string_view body, const wire::wire_options& options) const {
+  return wire::status_error(status, body, options);
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::gemini

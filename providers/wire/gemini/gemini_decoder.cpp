@@ -11,16 +11,16 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::gemini {
 
-void gemini_decoder::take_event(std::string_view, std::string_view json, decoder_sink& sink) {
+void gemini_decoder::take_event(std::string_view, std::string_view json, wire::decoder_sink& sink) {
   take_response(json, sink);
 }
 
-void gemini_decoder::take_body(std::string_view json, decoder_sink& sink) {
+void gemini_decoder::take_body(std::string_view json, wire::decoder_sink& sink) {
   // Without alt=sse the API sends the events as one list.
-  if (walk::is_array(json))
-    walk::elements(json, [&](std::string_view response) {
+  if (json::walk::is_array(json))
+    json::walk::elements(json, [&](std::string_view response) {
       if (!done()) take_response(response, sink);
     });
   else
@@ -28,18 +28,18 @@ void gemini_decoder::take_body(std::string_view json, decoder_sink& sink) {
   if (done()) return;
   if (!finish_reason_.empty() || !block_reason_.empty()) return end(sink);
   if (candidate_seen_) return fail_cut(sink);
-  if (const auto said = read_error_body(json); said.found()) return answer_decoder::fail(said, json, sink);
+  if (const auto said = wire::read_error_body(json); said.found()) return wire::answer_decoder::fail(said, json, sink);
   fail_foreign(json, sink);
 }
 
-void gemini_decoder::take_stream_end(bool, decoder_sink& sink) {
+void gemini_decoder::take_stream_end(bool, wire::decoder_sink& sink) {
   if (!finish_reason_.empty() || !block_reason_.empty()) return end(sink);
   fail_cut(sink);
 }
 
-void gemini_decoder::take_response(std::string_view response, decoder_sink& sink) {
+void gemini_decoder::take_response(std::string_view response, wire::decoder_sink& sink) {
   std::string_view candidates, used, feedback, error;
-  walk::members(response, [&](std::string_view key, std::string_view value) {
+  json::walk::members(response, [&](std::string_view key, std::string_view value) {
     if (key == "candidates")
       candidates = value;
     else if (key == "usageMetadata")
@@ -49,31 +49,32 @@ void gemini_decoder::take_response(std::string_view response, decoder_sink& sink
     else if (key == "error")
       error = value;
   });
-  if (walk::is_object(used)) take_usage(used);
-  if (const auto reason = walk::text(walk::find(feedback, "blockReason")); !reason.empty()) block_reason_ = reason;
-  walk::elements(candidates, [&](std::string_view candidate) {
+  if (json::walk::is_object(used)) take_usage(used);
+  if (const auto reason = json::walk::text(json::walk::find(feedback, "blockReason")); !reason.empty())
+    block_reason_ = reason;
+  json::walk::elements(candidates, [&](std::string_view candidate) {
     if (done()) return;
-    const auto index = walk::find(candidate, "index");
+    const auto index = json::walk::find(candidate, "index");
     if (!index.empty() && index != "0") return;
     candidate_seen_ = true;
-    walk::elements(walk::find(walk::find(candidate, "content"), "parts"),
-                   [&](std::string_view part) { take_part(part, sink); });
-    const auto word = walk::text(walk::find(candidate, "finishReason"));
+    json::walk::elements(json::walk::find(json::walk::find(candidate, "content"), "parts"),
+                         [&](std::string_view part) { take_part(part, sink); });
+    const auto word = json::walk::text(json::walk::find(candidate, "finishReason"));
     if (word.empty() || word == "FINISH_REASON_UNSPECIFIED") return;
     finish_reason_ = word;
-    finish_message_ = walk::text(walk::find(candidate, "finishMessage"));
+    finish_message_ = json::walk::text(json::walk::find(candidate, "finishMessage"));
   });
-  if (!done() && (walk::is_object(error) || walk::is_string(error)))
-    answer_decoder::fail(read_error_body(response), response, sink);
+  if (!done() && (json::walk::is_object(error) || json::walk::is_string(error)))
+    wire::answer_decoder::fail(wire::read_error_body(response), response, sink);
 }
 
-void gemini_decoder::take_part(std::string_view json, decoder_sink& sink) {
-  if (done() || !walk::is_object(json)) return;
+void gemini_decoder::take_part(std::string_view json, wire::decoder_sink& sink) {
+  if (done() || !json::walk::is_object(json)) return;
   part p;
   std::string_view text;
   bool thought = false;
   p.plain = true;
-  walk::members(json, [&](std::string_view key, std::string_view value) {
+  json::walk::members(json, [&](std::string_view key, std::string_view value) {
     if (key == "text") {
       text = value;
     } else if (key == "thought") {
@@ -84,18 +85,19 @@ void gemini_decoder::take_part(std::string_view json, decoder_sink& sink) {
     }
   });
   if (p.type == part::kind::call) {
-    const auto call = walk::find(json, "functionCall");
-    if (!walk::is_object(call)) return;
+    const auto call = json::walk::find(json, "functionCall");
+    if (!json::walk::is_object(call)) return;
     // Vertex sends arguments in pieces if the body's configuration asks for it. We do not assemble them, so this is an
     // error.
-    if (!walk::find(call, "partialArgs").empty() || walk::find(call, "willContinue") == "true")
-      return answer_decoder::fail(model_error::kind::configuration,
-                                  "sends the arguments of tool calls in pieces: take \"streamFunctionCallArguments\" "
-                                  "out of the \"body\" of the model's configuration.",
-                                  sink, json);
+    if (!json::walk::find(call, "partialArgs").empty() || json::walk::find(call, "willContinue") == "true")
+      return wire::answer_decoder::fail(
+          model_error::kind::configuration,
+          "sends the arguments of tool calls in pieces: take \"streamFunctionCallArguments\" "
+          "out of the \"body\" of the model's configuration.",
+          sink, json);
   }
   bytes_ += json.size();
-  if (p.type != part::kind::call && walk::is_string(text)) {
+  if (p.type != part::kind::call && json::walk::is_string(text)) {
     p.type = thought ? part::kind::thought : part::kind::text;
     p.text = (thought ? thought_joiner_ : text_joiner_).take(text);
     if (!p.text.empty()) {
@@ -119,10 +121,10 @@ void gemini_decoder::take_part(std::string_view json, decoder_sink& sink) {
 }
 
 void gemini_decoder::take_usage(std::string_view used) {
-  const auto thoughts = walk::count(used, "thoughtsTokenCount");
-  usage_.input = walk::count(used, "promptTokenCount") + walk::count(used, "toolUsePromptTokenCount");
-  usage_.output = walk::count(used, "candidatesTokenCount") + thoughts;
-  usage_.cached = walk::count(used, "cachedContentTokenCount");
+  const auto thoughts = json::walk::count(used, "thoughtsTokenCount");
+  usage_.input = json::walk::count(used, "promptTokenCount") + json::walk::count(used, "toolUsePromptTokenCount");
+  usage_.output = json::walk::count(used, "candidatesTokenCount") + thoughts;
+  usage_.cached = json::walk::count(used, "cachedContentTokenCount");
   usage_.reasoning = thoughts;
   usage_seen_ = usage_.input > 0 || usage_.output > 0;
 }
@@ -135,9 +137,9 @@ bool gemini_decoder::drop_last_call() {
   return true;
 }
 
-void gemini_decoder::end(decoder_sink& sink) {
+void gemini_decoder::end(wire::decoder_sink& sink) {
   const bool blocked = finish_reason_.empty();
-  const auto reason = blocked ? end_reason::filter : read_end_reason(finish_reason_);
+  const auto reason = blocked ? end_reason::filter : wire::read_end_reason(finish_reason_);
   // Calls come whole in this API, but the last one before a cut may be incomplete in meaning.
   if (is_cut(reason) && reason != end_reason::malformed_call && drop_last_call()) warn_cut_call();
   auto m = new_message();
@@ -145,18 +147,18 @@ void gemini_decoder::end(decoder_sink& sink) {
   std::vector<tool_call_block> calls;
   for (auto& p : parts_) {
     if (p.type != part::kind::call) continue;
-    const auto call = walk::find(p.json, "functionCall"), name = walk::find(call, "name");
+    const auto call = json::walk::find(p.json, "functionCall"), name = json::walk::find(call, "name");
     tool_call_block b;
-    b.provider_id = walk::text(walk::find(call, "id"));
-    const auto written = walk::text(name);
+    b.provider_id = json::walk::text(json::walk::find(call, "id"));
+    const auto written = json::walk::text(name);
     b.name = called_name(written);
-    b.arguments_text = walk::find(call, "args");
+    b.arguments_text = json::walk::find(call, "args");
     read_arguments(b);
-    name_nameless(b);
+    wire::name_nameless(b);
     sent.push_back(b.provider_id);
     // The part goes back as it came, except for a missing name or one that the API would refuse.
     const auto at = [&](std::string_view inside) { return static_cast<std::size_t>(inside.data() - p.json.data()); };
-    const auto sent_name = json_quoted(fitting_name(b.name));
+    const auto sent_name = json::json_quoted(fitting_name(b.name));
     if (name.empty())
       p.json.insert(at(call) + 1, "\"name\":" + sent_name + (trimmed(call.substr(1)).starts_with('}') ? "" : ","));
     else if (written != fitting_name(b.name))
@@ -167,8 +169,8 @@ void gemini_decoder::end(decoder_sink& sink) {
   std::size_t call = 0;
   for (const auto& p : parts_) {
     if (p.type == part::kind::thought || p.type == part::kind::text) {
-      const auto signature = p.plain ? std::string_view() : walk::find(p.json, "thoughtSignature");
-      const auto opaque = signature.empty() ? raw_json() : raw_json::own(signature);
+      const auto signature = p.plain ? std::string_view() : json::walk::find(p.json, "thoughtSignature");
+      const auto opaque = signature.empty() ? json::raw_json() : json::raw_json::own(signature);
       if (p.type == part::kind::thought)
         m->blocks.emplace_back(reasoning_block{p.text, opaque});
       else if (!p.text.empty())
@@ -177,13 +179,13 @@ void gemini_decoder::end(decoder_sink& sink) {
       calls[call].id = ids[call];
       m->blocks.emplace_back(std::move(calls[call++]));
     } else {
-      m->blocks.emplace_back(opaque_block{raw_json::own(p.json)});
+      m->blocks.emplace_back(opaque_block{json::raw_json::own(p.json)});
     }
   }
   m->raw = assembled();
   model_reply reply;
   reply.raw_reason = blocked ? "blocked: " + block_reason_ : finish_reason_;
-  if (!finish_message_.empty()) reply.raw_reason += ": " + excerpt(finish_message_);
+  if (!finish_message_.empty()) reply.raw_reason += ": " + wire::excerpt(finish_message_);
   reply.reason = reason;
   if (reason == end_reason::stop && call > 0) reply.reason = end_reason::tool_calls;
   reply.usage = usage_seen_ ? usage_ : estimated(bytes_);
@@ -191,10 +193,10 @@ void gemini_decoder::end(decoder_sink& sink) {
   succeed(std::move(reply), sink);
 }
 
-raw_json gemini_decoder::assembled() const {
+json::raw_json gemini_decoder::assembled() const {
   if (parts_.empty()) return {};  // the API refuses to take back a turn without parts
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object().member("role", "model").key("parts").begin_array();
   for (const auto& p : parts_) {
     if (p.plain)
@@ -206,4 +208,4 @@ raw_json gemini_decoder::assembled() const {
   return w.json();
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::gemini

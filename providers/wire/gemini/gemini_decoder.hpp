@@ -9,22 +9,22 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::gemini {
 
-class gemini_decoder final : public event_decoder {
+class gemini_decoder final : public wire::event_decoder {
  public:
   /// `api` becomes the api of the reply's origin. `request` as for codec::make_decoder().
-  gemini_decoder(std::string api, std::string content_type, wire_options options, const model_request* request)
-      : event_decoder(std::move(api), std::move(content_type), std::move(options), request) {}
+  gemini_decoder(std::string api, std::string content_type, wire::wire_options options, const model_request* request)
+      : wire::event_decoder(std::move(api), std::move(content_type), std::move(options), request) {}
 
   bool finish_seen() const override { return !finish_reason_.empty(); }
 
  protected:
   std::size_t kept_bytes() const override { return bytes_ + text_.capacity(); }
-  void take_event(std::string_view name, std::string_view json, decoder_sink& sink) override;
-  void take_body(std::string_view json, decoder_sink& sink) override;
-  void take_stream_end(bool mark, decoder_sink& sink) override;
-  std::string partial_text(decoder_sink&) override { return text_; }
+  void take_event(std::string_view name, std::string_view json, wire::decoder_sink& sink) override;
+  void take_body(std::string_view json, wire::decoder_sink& sink) override;
+  void take_stream_end(bool mark, wire::decoder_sink& sink) override;
+  std::string partial_text(wire::decoder_sink&) override { return text_; }
 
  private:
   // A part as it came, or several joined ones that hold nothing but text.
@@ -36,20 +36,20 @@ class gemini_decoder final : public event_decoder {
     std::string json;    // as received, unless plain
   };
 
-  void take_response(std::string_view response, decoder_sink& sink);
-  void take_part(std::string_view json, decoder_sink& sink);
+  void take_response(std::string_view response, wire::decoder_sink& sink);
+  void take_part(std::string_view json, wire::decoder_sink& sink);
   void take_usage(std::string_view used);
   // Drops the last call, which may be incomplete. Returns true if there was one.
   bool drop_last_call();
-  void end(decoder_sink& sink);
-  raw_json assembled() const;
+  void end(wire::decoder_sink& sink);
+  json::raw_json assembled() const;
 
   std::vector<part> parts_;
-  string_joiner text_joiner_, thought_joiner_;
+  wire::string_joiner text_joiner_, thought_joiner_;
   std::string text_, finish_reason_, finish_message_, block_reason_;
   usage usage_;
   std::size_t bytes_ = 0;  // size of all parts, for an estimate of tokens
   bool usage_seen_ = false, candidate_seen_ = false;
 };
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::gemini

@@ -2,18 +2,18 @@
 #pragma once
 #include "providers/wire/api_description.hpp"
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::ollama {
 
-class ollama final : public codec {
+class ollama final : public wire::codec {
  public:
   static constexpr std::string_view api = "ollama";
 
-  wire_request encode(const model_request& request, const wire_options& options) const override;
-  std::unique_ptr<stream_decoder> make_decoder(std::string_view content_type, const wire_options& options,
-                                               const model_request* request = nullptr) const override;
-  model_error decode_error(int status, std::string_view body, const wire_options& options) const override;
+  wire::wire_request encode(const model_request& request, const wire::wire_options& options) const override;
+  std::unique_ptr<wire::stream_decoder> make_decoder(std::string_view content_type, const wire::wire_options& options,
+                                                     const model_request* request = nullptr) const override;
+  model_error decode_error(int status, std::string_view body, const wire::wire_options& options) const override;
 };
 
-const api_description& ollama_api();
+const wire::api_description& ollama_api();
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::ollama

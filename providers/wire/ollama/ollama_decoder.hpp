@@ -10,35 +10,35 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::ollama {
 
-class ollama_decoder final : public answer_decoder {
+class ollama_decoder final : public wire::answer_decoder {
  public:
   /// `api` becomes the api of the reply's origin. `request` as for codec::make_decoder().
-  ollama_decoder(std::string api, std::string content_type, wire_options options, const model_request* request)
-      : answer_decoder(std::move(api), std::move(content_type), std::move(options), request) {}
+  ollama_decoder(std::string api, std::string content_type, wire::wire_options options, const model_request* request)
+      : wire::answer_decoder(std::move(api), std::move(content_type), std::move(options), request) {}
 
-  void feed(std::string_view bytes, decoder_sink& sink) override;
-  void finish(decoder_sink& sink) override;
+  void feed(std::string_view bytes, wire::decoder_sink& sink) override;
+  void finish(wire::decoder_sink& sink) override;
 
  private:
   // Takes bytes up to a line break, or the last ones.
   std::size_t held_bytes() const override {
     return line_.capacity() + content_.capacity() + thinking_.capacity() + text_.capacity() + reasoning_.capacity();
   }
-  void take_bytes(std::string_view bytes, bool line_ends, decoder_sink& sink);
-  void take_line(std::string_view json, decoder_sink& sink);
-  void take_message(std::string_view message, decoder_sink& sink);
+  void take_bytes(std::string_view bytes, bool line_ends, wire::decoder_sink& sink);
+  void take_line(std::string_view json, wire::decoder_sink& sink);
+  void take_message(std::string_view message, wire::decoder_sink& sink);
   void take_call(std::string_view call);
-  void add_pieces(const thought_splitter::pieces& pieces, decoder_sink& sink);
-  std::string partial_text(decoder_sink& sink) override;
-  void end(std::string_view line, decoder_sink& sink);
-  raw_json assembled(const std::vector<tool_call_block>& calls) const;
+  void add_pieces(const wire::thought_splitter::pieces& pieces, wire::decoder_sink& sink);
+  std::string partial_text(wire::decoder_sink& sink) override;
+  void end(std::string_view line, wire::decoder_sink& sink);
+  json::raw_json assembled(const std::vector<tool_call_block>& calls) const;
 
-  json_scanner scanner_;
+  json::json_scanner scanner_;
   std::string line_;  // text of a value that is not complete yet
-  thought_splitter thoughts_;
-  string_joiner content_joiner_, thinking_joiner_;
+  wire::thought_splitter thoughts_;
+  wire::string_joiner content_joiner_, thinking_joiner_;
   std::string content_;   // content as sent, thoughts included
   std::string thinking_;  // text of the member `thinking`
   std::string text_, reasoning_;
@@ -47,6 +47,6 @@ class ollama_decoder final : public answer_decoder {
 };
 
 /// Writes one entry of `tool_calls`; `id` may be "".
-void write_ollama_call(json_writer& w, const tool_call_block& call, std::string_view id);
+void write_ollama_call(json::json_writer& w, const tool_call_block& call, std::string_view id);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::ollama

@@ -7,7 +7,7 @@
 
 #include <charconv>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::openai {
 namespace {
 
 bool to_index(std::string_view value, std::int64_t& out) {
@@ -17,7 +17,7 @@ bool to_index(std::string_view value, std::int64_t& out) {
 
 // Returns an id as text; some servers send a number.
 std::string id_of(std::string_view value) {
-  if (walk::is_string(value)) return unescaped(value);
+  if (json::walk::is_string(value)) return json::unescaped(value);
   std::int64_t number = 0;
   return to_index(value, number) ? std::string(value) : std::string();
 }
@@ -29,7 +29,7 @@ struct call_piece {
 call_piece read_piece(std::string_view element) {
   call_piece p;
   std::string_view own_name, own_arguments;
-  walk::members(element, [&](std::string_view key, std::string_view value) {
+  json::walk::members(element, [&](std::string_view key, std::string_view value) {
     if (key == "index")
       p.index = value;
     else if (key == "id")
@@ -43,8 +43,8 @@ call_piece read_piece(std::string_view element) {
     else if (key == "extra_content")
       p.extra = value;
   });
-  if (walk::is_object(p.function)) {
-    walk::members(p.function, [&](std::string_view key, std::string_view value) {
+  if (json::walk::is_object(p.function)) {
+    json::walk::members(p.function, [&](std::string_view key, std::string_view value) {
       if (key == "name")
         p.name = value;
       else if (key == "arguments")
@@ -68,28 +68,28 @@ call_assembler::slot& call_assembler::new_slot() {
 
 void call_assembler::take(std::string_view tool_calls) {
   ++list_;
-  if (walk::is_object(tool_calls)) return take_call(tool_calls, false);
+  if (json::walk::is_object(tool_calls)) return take_call(tool_calls, false);
   std::size_t count = 0;
-  walk::elements(tool_calls, [&](std::string_view) { ++count; });
+  json::walk::elements(tool_calls, [&](std::string_view) { ++count; });
   int bare = 0;  // number of entries with neither index nor id
   if (count > 1)
-    walk::elements(tool_calls, [&](std::string_view element) {
+    json::walk::elements(tool_calls, [&](std::string_view element) {
       const auto p = read_piece(element);
       std::int64_t index = 0;
       if (!to_index(p.index, index) && id_of(p.id).empty()) ++bare;
     });
-  walk::elements(tool_calls, [&](std::string_view element) { take_call(element, bare > 1); });
+  json::walk::elements(tool_calls, [&](std::string_view element) { take_call(element, bare > 1); });
 }
 
 void call_assembler::take_function_call(std::string_view function_call) {
   ++list_;
-  if (walk::is_object(function_call)) take_call(function_call, false);
+  if (json::walk::is_object(function_call)) take_call(function_call, false);
 }
 
 void call_assembler::take_call(std::string_view element, bool one_of_many) {
-  if (!walk::is_object(element) || overflowed_) return;
+  if (!json::walk::is_object(element) || overflowed_) return;
   const auto p = read_piece(element);
-  const std::string id = id_of(p.id), name = walk::text(p.name);
+  const std::string id = id_of(p.id), name = json::walk::text(p.name);
   std::int64_t index = 0;
   const bool has_index = to_index(p.index, index);
   slot* s = nullptr;
@@ -113,7 +113,7 @@ void call_assembler::take_call(std::string_view element, bool one_of_many) {
     // arguments is one.
     if (s != nullptr && !name.empty()) {
       const bool other_id = !id.empty() && !s->id.empty() && id != s->id;
-      const bool again = id.empty() && !walk::text(p.arguments).empty() && over(*s);
+      const bool again = id.empty() && !json::walk::text(p.arguments).empty() && over(*s);
       if (other_id || again) s = nullptr;
     }
   } else if (!id.empty()) {
@@ -124,7 +124,8 @@ void call_assembler::take_call(std::string_view element, bool one_of_many) {
     if (s != nullptr && !name.empty() && s->list == list_) {
       s = nullptr;
     } else if (s != nullptr && over(*s)) {
-      const std::string text = walk::is_string(p.arguments) ? unescaped(p.arguments) : std::string(p.arguments);
+      const std::string text =
+          json::walk::is_string(p.arguments) ? json::unescaped(p.arguments) : std::string(p.arguments);
       const auto before = s->complete_arguments(), now = trimmed(text);
       const bool other_name = !s->name.empty() && name != s->name;
       repeated = !other_name && (now.empty() || now == before);
@@ -150,7 +151,7 @@ void call_assembler::take_call(std::string_view element, bool one_of_many) {
   if (s->name.empty()) s->name = name;
   bytes_ += name.size();
   if (!p.arguments.empty() && !s->whole && !repeated) {
-    if (walk::is_string(p.arguments)) {
+    if (json::walk::is_string(p.arguments)) {
       const auto text = s->joiner.take(p.arguments);
       s->arguments += text;
       s->scanner.feed(text);
@@ -164,7 +165,7 @@ void call_assembler::take_call(std::string_view element, bool one_of_many) {
   if (!p.extra.empty()) s->extras.add("extra_content", p.extra);
 }
 
-call_assembler::finished call_assembler::finish(bool cut, call_ids& ids) {
+call_assembler::finished call_assembler::finish(bool cut, wire::call_ids& ids) {
   finished all;
   all.too_many = overflowed_;
   std::vector<slot*> kept;
@@ -188,7 +189,7 @@ call_assembler::finished call_assembler::finish(bool cut, call_ids& ids) {
     call.name = std::move(s.name);
     call.arguments_text = std::move(s.arguments);
     read_arguments(call);
-    name_nameless(call);
+    wire::name_nameless(call);
     all.calls.push_back(std::move(call));
     all.extras.push_back(s.extras.object());
   }
@@ -196,11 +197,11 @@ call_assembler::finished call_assembler::finish(bool cut, call_ids& ids) {
   return all;
 }
 
-void write_call(json_writer& w, const tool_call_block& call, std::string_view id, std::string_view extra) {
+void write_call(json::json_writer& w, const tool_call_block& call, std::string_view id, std::string_view extra) {
   w.begin_object().member("id", id).member("type", "function").key("function").begin_object();
-  w.member("name", fitting_name(call.name)).member("arguments", sent_arguments(call)).end_object();
+  w.member("name", fitting_name(call.name)).member("arguments", wire::sent_arguments(call)).end_object();
   if (extra.size() > 2) w.token(extra.substr(1, extra.size() - 2));
   w.end_object();
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::openai

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::openai {
 
 class call_assembler {
  public:
@@ -26,22 +26,22 @@ class call_assembler {
 
   struct finished {
     std::vector<tool_call_block> calls;
-    std::vector<raw_json> extras;  ///< vendor fields of each call, absent if none; same length as calls
-    int empty = 0;                 ///< calls dropped because nothing of them came: neither name nor id nor arguments
-    int cut = 0;                   ///< calls dropped because the answer was cut inside them
-    bool too_many = false;         ///< more than max_reply_calls came; the later ones were dropped
+    std::vector<json::raw_json> extras;  ///< vendor fields of each call, absent if none; same length as calls
+    int empty = 0;          ///< calls dropped because nothing of them came: neither name nor id nor arguments
+    int cut = 0;            ///< calls dropped because the answer was cut inside them
+    bool too_many = false;  ///< more than max_reply_calls came; the later ones were dropped
   };
   /// Returns the calls at the end of the answer. `cut`: the model was stopped (length, filter), so its last call may be
   /// incomplete and is left out.
-  finished finish(bool cut, call_ids& ids);
+  finished finish(bool cut, wire::call_ids& ids);
 
  private:
   struct slot {
     std::string id, name, arguments;
     bool has_index = false, whole = false;  // whole: arguments came as a value, nothing is appended
     std::int64_t index = 0;
-    string_joiner joiner;
-    json_scanner scanner{json_scanner::options{.max_depth = 64}};  // knows when the arguments are complete
+    wire::string_joiner joiner;
+    json::json_scanner scanner{json::json_scanner::options{.max_depth = 64}};  // knows when the arguments are complete
     vendor_fields extras;
     std::uint64_t list = 0;  // number of the list in which it began
 
@@ -62,6 +62,6 @@ class call_assembler {
 };
 
 /// Writes one entry of `tool_calls`; `id` is the endpoint's id of the call, `extra` an object of further members.
-void write_call(json_writer& w, const tool_call_block& call, std::string_view id, std::string_view extra = "");
+void write_call(json::json_writer& w, const tool_call_block& call, std::string_view id, std::string_view extra = "");
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::openai

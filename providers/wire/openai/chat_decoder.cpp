@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::openai {
 namespace {
 
 bool is_truthy(std::string_view value) {
@@ -20,25 +20,25 @@ bool is_truthy(std::string_view value) {
 // Returns true for finish reasons that report a failure (of OpenRouter, of vLLM whose engine gave up, of DeepSeek and
 // GLM). The text before is no answer then, even if an end mark follows.
 bool is_failure(std::string_view said) {
-  const auto word = lower(said);
+  const auto word = wire::lower(said);
   return word == "error" || word == "abort" || word == "insufficient_system_resource" || word == "network_error";
 }
 
 std::int64_t integer_of(std::string_view value) {
-  return raw_json::literal(value).as_integer().value_or(0);
+  return json::raw_json::literal(value).as_integer().value_or(0);
 }
 
 }  // namespace
 
-void chat_decoder::take_event(std::string_view, std::string_view json, decoder_sink& sink) {
+void chat_decoder::take_event(std::string_view, std::string_view json, wire::decoder_sink& sink) {
   take_object(json, false, sink);
 }
 
-void chat_decoder::take_body(std::string_view json, decoder_sink& sink) {
+void chat_decoder::take_body(std::string_view json, wire::decoder_sink& sink) {
   take_object(json, true, sink);
 }
 
-void chat_decoder::take_stream_end(bool mark, decoder_sink& sink) {
+void chat_decoder::take_stream_end(bool mark, wire::decoder_sink& sink) {
   if (mark && !choices_seen_) return fail(model_error::kind::garbage, "sent an answer that holds nothing.", sink);
   if (finished_ || is_failure(finish_reason_)) return end(sink);
   // Some proxies send the end mark even behind a stream that was cut.
@@ -46,15 +46,15 @@ void chat_decoder::take_stream_end(bool mark, decoder_sink& sink) {
   fail_cut(sink);
 }
 
-std::string chat_decoder::partial_text(decoder_sink& sink) {
+std::string chat_decoder::partial_text(wire::decoder_sink& sink) {
   add_pieces(thoughts_.finish(), sink);
   return text_.take();
 }
 
-void chat_decoder::take_object(std::string_view object, bool whole, decoder_sink& sink) {
+void chat_decoder::take_object(std::string_view object, bool whole, wire::decoder_sink& sink) {
   std::string_view choices, used, error, groq;
   bool error_object = false;
-  walk::members(object, [&](std::string_view key, std::string_view value) {
+  json::walk::members(object, [&](std::string_view key, std::string_view value) {
     if (key == "choices")
       choices = value;
     else if (key == "usage")
@@ -66,24 +66,24 @@ void chat_decoder::take_object(std::string_view object, bool whole, decoder_sink
     else if (key == "object" && value == "\"error\"")
       error_object = true;
   });
-  if (used.empty() && !groq.empty()) used = walk::find(groq, "usage");
-  if (walk::is_object(used)) take_usage(used);
-  walk::elements(choices, [&](std::string_view choice) {
+  if (used.empty() && !groq.empty()) used = json::walk::find(groq, "usage");
+  if (json::walk::is_object(used)) take_usage(used);
+  json::walk::elements(choices, [&](std::string_view choice) {
     if (!done()) take_choice(choice, whole, sink);
   });
   if (done()) return;
-  if (is_truthy(error) || error_object) return fail(read_error_body(object), object, sink);
+  if (is_truthy(error) || error_object) return fail(wire::read_error_body(object), object, sink);
   if (!whole) return;
   // A stream of one chunk names its finish reason; a whole message need not, since not every server does.
   if (choices_seen_) return deltas_ && !finished_ && finish_reason_.empty() ? fail_cut(sink) : end(sink);
-  const auto said = read_error_body(object);
+  const auto said = wire::read_error_body(object);
   if (said.found()) return fail(said, object, sink);
   fail_foreign(object, sink);
 }
 
-void chat_decoder::take_choice(std::string_view choice, bool whole, decoder_sink& sink) {
+void chat_decoder::take_choice(std::string_view choice, bool whole, wire::decoder_sink& sink) {
   std::string_view index, delta, message, reason;
-  walk::members(choice, [&](std::string_view key, std::string_view value) {
+  json::walk::members(choice, [&](std::string_view key, std::string_view value) {
     if (key == "index")
       index = value;
     else if (key == "delta")
@@ -95,26 +95,26 @@ void chat_decoder::take_choice(std::string_view choice, bool whole, decoder_sink
   });
   if (!index.empty() && index != "0" && index != "null") return;
   // Some servers end a stream with the whole message, which counts only if no deltas came.
-  if (walk::is_object(message) && (whole || (!walk::is_object(delta) && !choices_seen_)))
+  if (json::walk::is_object(message) && (whole || (!json::walk::is_object(delta) && !choices_seen_)))
     delta = message;
-  else if (walk::is_object(delta))
+  else if (json::walk::is_object(delta))
     deltas_ = true;
   choices_seen_ = true;
-  if (walk::is_object(delta)) take_delta(delta, sink);
-  if (!walk::is_string(reason)) return;
-  const auto word = unescaped(reason);
+  if (json::walk::is_object(delta)) take_delta(delta, sink);
+  if (!json::walk::is_string(reason)) return;
+  const auto word = json::unescaped(reason);
   if (word.empty() || word == "null") return;
   if (is_failure(word)) {
     finish_reason_ = word;
     return;
   }
   finished_ = true;
-  if (finish_reason_.empty() || is_cut(read_end_reason(word))) finish_reason_ = word;
+  if (finish_reason_.empty() || is_cut(wire::read_end_reason(word))) finish_reason_ = word;
 }
 
-void chat_decoder::take_delta(std::string_view delta, decoder_sink& sink) {
+void chat_decoder::take_delta(std::string_view delta, wire::decoder_sink& sink) {
   std::string_view shown_reasoning;
-  walk::members(delta, [&](std::string_view key, std::string_view value) {
+  json::walk::members(delta, [&](std::string_view key, std::string_view value) {
     if (key == "content") {
       take_content(value, sink);
     } else if (key == "tool_calls") {
@@ -122,7 +122,7 @@ void chat_decoder::take_delta(std::string_view delta, decoder_sink& sink) {
     } else if (key == "function_call") {
       calls_.take_function_call(value);
     } else if (key == "refusal") {
-      if (walk::is_string(value)) {
+      if (json::walk::is_string(value)) {
         const auto text = refusal_joiner_.take(value);
         refusal_ += text;
         if (!text.empty()) refused_ = true;
@@ -130,27 +130,28 @@ void chat_decoder::take_delta(std::string_view delta, decoder_sink& sink) {
     } else if (vendor_fields::kept(key)) {
       vendor_.add(key, value);
       // Some proxies send the same reasoning under two names; show one of them.
-      if (walk::is_string(value) && (key == "reasoning_content" || (key == "reasoning" && shown_reasoning.empty())))
+      if (json::walk::is_string(value) &&
+          (key == "reasoning_content" || (key == "reasoning" && shown_reasoning.empty())))
         shown_reasoning = value;
     }
   });
   if (!shown_reasoning.empty()) add_reasoning(reasoning_joiner_.take(shown_reasoning), sink);
 }
 
-void chat_decoder::take_content(std::string_view content, decoder_sink& sink) {
-  if (walk::is_string(content)) return add_text(content_joiner_.take(content), sink);
-  walk::elements(content, [&](std::string_view part) {
-    if (walk::is_string(part)) return add_text(content_joiner_.take(part), sink);
-    const auto text = walk::find(part, "text");
-    if (walk::is_string(text)) add_text(content_joiner_.take(text), sink);
-    walk::elements(walk::find(part, "thinking"), [&](std::string_view thought) {
-      const auto t = walk::find(thought, "text");
-      if (walk::is_string(t)) add_reasoning(reasoning_joiner_.take(t), sink);
+void chat_decoder::take_content(std::string_view content, wire::decoder_sink& sink) {
+  if (json::walk::is_string(content)) return add_text(content_joiner_.take(content), sink);
+  json::walk::elements(content, [&](std::string_view part) {
+    if (json::walk::is_string(part)) return add_text(content_joiner_.take(part), sink);
+    const auto text = json::walk::find(part, "text");
+    if (json::walk::is_string(text)) add_text(content_joiner_.take(text), sink);
+    json::walk::elements(json::walk::find(part, "thinking"), [&](std::string_view thought) {
+      const auto t = json::walk::find(thought, "text");
+      if (json::walk::is_string(t)) add_reasoning(reasoning_joiner_.take(t), sink);
     });
   });
 }
 
-void chat_decoder::add_text(std::string_view text, decoder_sink& sink) {
+void chat_decoder::add_text(std::string_view text, wire::decoder_sink& sink) {
   if (text.empty()) return;
   if (!thoughts_.outside()) {
     content_ += text;
@@ -163,13 +164,13 @@ void chat_decoder::add_text(std::string_view text, decoder_sink& sink) {
   sink.on_text(text);
 }
 
-void chat_decoder::add_reasoning(std::string_view text, decoder_sink& sink) {
+void chat_decoder::add_reasoning(std::string_view text, wire::decoder_sink& sink) {
   if (text.empty()) return;
   reasoning_ += text;
   sink.on_reasoning(text);
 }
 
-void chat_decoder::add_pieces(const thought_splitter::pieces& pieces, decoder_sink& sink) {
+void chat_decoder::add_pieces(const wire::thought_splitter::pieces& pieces, wire::decoder_sink& sink) {
   add_reasoning(pieces.thought, sink);
   if (pieces.text.empty()) return;
   text_ += pieces.text;
@@ -179,16 +180,16 @@ void chat_decoder::add_pieces(const thought_splitter::pieces& pieces, decoder_si
 void chat_decoder::take_usage(std::string_view used) {
   usage_ = {};
   std::int64_t hit = 0;
-  walk::members(used, [&](std::string_view key, std::string_view value) {
+  json::walk::members(used, [&](std::string_view key, std::string_view value) {
     if (key == "prompt_tokens") {
       usage_.input = integer_of(value);
     } else if (key == "completion_tokens") {
       usage_.output = integer_of(value);
     } else if (key == "prompt_tokens_details") {
-      usage_.cached = walk::count(value, "cached_tokens");
-      usage_.cache_write = walk::count(value, "cache_write_tokens");
+      usage_.cached = json::walk::count(value, "cached_tokens");
+      usage_.cache_write = json::walk::count(value, "cache_write_tokens");
     } else if (key == "completion_tokens_details") {
-      usage_.reasoning = walk::count(value, "reasoning_tokens");
+      usage_.reasoning = json::walk::count(value, "reasoning_tokens");
     } else if (key == "prompt_cache_hit_tokens") {
       hit = integer_of(value);
     }
@@ -198,19 +199,19 @@ void chat_decoder::take_usage(std::string_view used) {
   usage_seen_ = usage_.input > 0 || usage_.output > 0;
 }
 
-void chat_decoder::end(decoder_sink& sink) {
+void chat_decoder::end(wire::decoder_sink& sink) {
   if (is_failure(finish_reason_))
     return fail(model_error::kind::refused, "ended its answer with an error (" + finish_reason_ + ").", sink);
   add_pieces(thoughts_.finish(), sink);
-  const auto reason = read_end_reason(finish_reason_);
+  const auto reason = wire::read_end_reason(finish_reason_);
   // A call at a refusal may be incomplete, too.
   auto calls = calls_.finish(is_cut(reason) || refused_, ids());
   if (calls.empty > 0)
-    log::warn("The " + who(options()) + " made " + std::to_string(calls.empty) +
+    log::warn("The " + wire::who(options()) + " made " + std::to_string(calls.empty) +
               " tool call(s) without a name, an id and arguments; dropped.");
   if (calls.cut > 0) warn_cut_call();
   if (calls.too_many)
-    log::warn("The " + who(options()) + " made more than " + std::to_string(max_reply_calls) +
+    log::warn("The " + wire::who(options()) + " made more than " + std::to_string(max_reply_calls) +
               " tool calls; the later ones are dropped.");
 
   for (auto& call : calls.calls) call.name = called_name(std::move(call.name));
@@ -243,14 +244,14 @@ void chat_decoder::end(decoder_sink& sink) {
   succeed(std::move(reply), sink);
 }
 
-raw_json chat_decoder::assembled(const call_assembler::finished& calls, std::string_view text) const {
+json::raw_json chat_decoder::assembled(const call_assembler::finished& calls, std::string_view text) const {
   const auto content = content_.empty() ? text : std::string_view(content_);
   std::string out;
   out.reserve(240 + content.size() + calls_.bytes());
-  json_writer w(out);
+  json::json_writer w(out);
   w.begin_object().member("role", "assistant");
   if (content.empty() && options().null_content)
-    w.member("content", raw_json());
+    w.member("content", json::raw_json());
   else
     w.member("content", content);
   if (refused_) w.member("refusal", refusal_);
@@ -267,4 +268,4 @@ raw_json chat_decoder::assembled(const call_assembler::finished& calls, std::str
   return w.json();
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::openai

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::openai {
 
 std::string_view vendor_fields::element::find(std::string_view key) const {
-  if (members.empty()) return walk::find(json, key);
+  if (members.empty()) return json::walk::find(json, key);
   const auto found = places.find(key);
   return found == places.end() ? std::string_view() : std::string_view(members[found->second].second);
 }
@@ -24,19 +24,19 @@ void vendor_fields::element::put(std::string_view key, std::string_view value) {
 
 // Merges a piece into a reasoning detail of the same index and type: appends texts, replaces other members.
 bool vendor_fields::element::merge(std::string_view piece) {
-  if (!walk::is_object(piece) || (members.empty() && !walk::is_object(json))) return false;
-  const auto index = walk::find(piece, "index");
-  if (index.empty() || find("index") != index || find("type") != walk::find(piece, "type")) return false;
+  if (!json::walk::is_object(piece) || (members.empty() && !json::walk::is_object(json))) return false;
+  const auto index = json::walk::find(piece, "index");
+  if (index.empty() || find("index") != index || find("type") != json::walk::find(piece, "type")) return false;
   if (members.empty()) {
-    walk::members(json, [&](std::string_view key, std::string_view value) { put(key, value); });
+    json::walk::members(json, [&](std::string_view key, std::string_view value) { put(key, value); });
     json.clear();
   }
-  walk::members(piece, [&](std::string_view key, std::string_view more) {
+  json::walk::members(piece, [&](std::string_view key, std::string_view more) {
     const auto known = places.find(key);
     if (known == places.end()) return put(key, more);
     auto& value = members[known->second].second;
     const bool text = key == "text" || key == "summary" || key == "data";
-    if (text && walk::is_string(value) && walk::is_string(more)) {
+    if (text && json::walk::is_string(value) && json::walk::is_string(more)) {
       value.pop_back();
       value += more.substr(1);
     } else if (more != "null") {
@@ -46,7 +46,7 @@ bool vendor_fields::element::merge(std::string_view piece) {
   return true;
 }
 
-void vendor_fields::element::write(json_writer& w) const {
+void vendor_fields::element::write(json::json_writer& w) const {
   if (members.empty()) return void(w.token(json));
   w.begin_object();
   for (const auto& [key, value] : members) w.key(key).token(value);
@@ -65,7 +65,10 @@ void vendor_fields::add(std::string_view key, std::string_view value) {
   if (value.empty() || value == "null") return;
   const auto known = places_.find(key);
   field* f = known == places_.end() ? nullptr : &fields_[known->second];
-  const char kind = key == "custom_content" ? 'm' : walk::is_string(value) ? '"' : walk::is_array(value) ? '[' : 'v';
+  const char kind = key == "custom_content"        ? 'm'
+                    : json::walk::is_string(value) ? '"'
+                    : json::walk::is_array(value)  ? '['
+                                                   : 'v';
   const auto fresh = [&] { return field{std::string(key), {}, {}, {}, {}, {}, kind, 0}; };
   if (f == nullptr) {
     if (fields_.size() == max_fields) return;
@@ -77,7 +80,7 @@ void vendor_fields::add(std::string_view key, std::string_view value) {
   if (kind == '"') {
     f->text += f->joiner.take(value);
   } else if (kind == '[') {
-    walk::elements(value, [&](std::string_view one) {
+    json::walk::elements(value, [&](std::string_view one) {
       if (f->elements.empty() || !f->elements.back().merge(one))
         f->elements.push_back(element{std::string(one), {}, {}});
     });
@@ -92,7 +95,7 @@ void vendor_fields::add(std::string_view key, std::string_view value) {
   }
 }
 
-void vendor_fields::write_value(json_writer& w, const field& f) {
+void vendor_fields::write_value(json::json_writer& w, const field& f) {
   if (f.kind == '"') {
     w.value(f.text);
   } else if (f.kind == '[') {
@@ -106,7 +109,7 @@ void vendor_fields::write_value(json_writer& w, const field& f) {
   }
 }
 
-void vendor_fields::write(json_writer& w, bool reasoning) const {
+void vendor_fields::write(json::json_writer& w, bool reasoning) const {
   for (const auto& f : fields_)
     if (f.kind != 'x' && (reasoning || !is_reasoning(f.key))) write_value(w.key(f.key), f);
 }
@@ -115,14 +118,14 @@ bool vendor_fields::empty() const {
   return std::ranges::all_of(fields_, [](const field& f) { return f.kind == 'x'; });
 }
 
-raw_json vendor_fields::object() const {
+json::raw_json vendor_fields::object() const {
   if (empty()) return {};
   std::string all;
-  json_writer w(all);
+  json::json_writer w(all);
   w.begin_object();
   write(w);
   w.end_object();
   return w.json();
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::openai

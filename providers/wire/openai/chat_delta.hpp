@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::openai {
 
 /// Fields of an assistant message that only its origin understands and expects back.
 class vendor_fields {
@@ -28,9 +28,9 @@ class vendor_fields {
   void add(std::string_view key, std::string_view value);
   bool empty() const;
   /// Writes a member for each field; leaves out reasoning if `reasoning` is false.
-  void write(json_writer& w, bool reasoning = true) const;
+  void write(json::json_writer& w, bool reasoning = true) const;
   /// Returns `{"key":value,…}`, or an absent value.
-  raw_json object() const;
+  json::raw_json object() const;
 
  private:
   // An element of a list. It is split into members once, when a piece must be merged; its texts then grow in place.
@@ -42,7 +42,7 @@ class vendor_fields {
     bool merge(std::string_view piece);
     std::string_view find(std::string_view key) const;
     void put(std::string_view key, std::string_view value);
-    void write(json_writer& w) const;
+    void write(json::json_writer& w) const;
   };
   struct field {
     std::string key;
@@ -50,13 +50,13 @@ class vendor_fields {
     std::vector<element> elements;    // elements of a list
     std::vector<std::string> deltas;  // pieces to merge at the end
     std::string value;                // any other value
-    string_joiner joiner;
+    wire::string_joiner joiner;
     char kind = 0;           // '"', '[', 'm' (merged), 'v', or 'x' (left out)
     std::size_t values = 0;  // number of values in `deltas`
   };
-  static void write_value(json_writer& w, const field& f);
+  static void write_value(json::json_writer& w, const field& f);
   std::vector<field> fields_;
   std::map<std::string, std::size_t, std::less<>> places_;  // index of fields by name
 };
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::openai

@@ -13,28 +13,28 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::openai {
 namespace {
 
 constexpr int max_depth = 32;
 
-void write_merged(json_writer& w, std::string_view into, std::string_view delta, int depth);
+void write_merged(json::json_writer& w, std::string_view into, std::string_view delta, int depth);
 
-void write_merged_lists(json_writer& w, std::string_view into, std::string_view delta, int depth) {
+void write_merged_lists(json::json_writer& w, std::string_view into, std::string_view delta, int depth) {
   std::vector<std::string_view> elements;
   std::unordered_map<std::string_view, std::size_t> by_index;  // of two with the same index, the first
   std::deque<std::string> merged;
-  walk::elements(into, [&](std::string_view e) {
-    if (const auto index = walk::find(e, "index"); !index.empty()) by_index.try_emplace(index, elements.size());
+  json::walk::elements(into, [&](std::string_view e) {
+    if (const auto index = json::walk::find(e, "index"); !index.empty()) by_index.try_emplace(index, elements.size());
     elements.push_back(e);
   });
-  walk::elements(delta, [&](std::string_view e) {
-    const auto index = walk::find(e, "index");
+  json::walk::elements(delta, [&](std::string_view e) {
+    const auto index = json::walk::find(e, "index");
     const auto known = index.empty() ? by_index.end() : by_index.find(index);
     if (known == by_index.end()) return elements.push_back(e);
     auto& element = elements[known->second];
     std::string both;
-    json_writer merge(both);
+    json::json_writer merge(both);
     write_merged(merge, element, e, depth + 1);
     element = merged.emplace_back(std::move(both));
   });
@@ -43,42 +43,42 @@ void write_merged_lists(json_writer& w, std::string_view into, std::string_view 
   w.end_array();
 }
 
-void write_merged(json_writer& w, std::string_view into, std::string_view delta, int depth) {
+void write_merged(json::json_writer& w, std::string_view into, std::string_view delta, int depth) {
   if (delta == "null" || delta.empty()) {
     w.token(into);
   } else if (depth == max_depth) {
     w.token(delta);
-  } else if (walk::is_string(into) && walk::is_string(delta)) {
+  } else if (json::walk::is_string(into) && json::walk::is_string(delta)) {
     w.token(into.substr(0, into.size() - 1)).more(delta.substr(1));
-  } else if (walk::is_array(into) && walk::is_array(delta)) {
+  } else if (json::walk::is_array(into) && json::walk::is_array(delta)) {
     write_merged_lists(w, into, delta, depth);
-  } else if (!walk::is_object(into) || !walk::is_object(delta)) {
+  } else if (!json::walk::is_object(into) || !json::walk::is_object(delta)) {
     w.token(delta);
   } else {
     w.begin_object();
-    object_index before, after;
+    json::object_index before, after;
     before.open(into);
     after.open(delta);
-    walk::members(into, [&](std::string_view key, std::string_view value) {
+    json::walk::members(into, [&](std::string_view key, std::string_view value) {
       write_merged(w.key(key), value, after.find(key), depth + 1);
     });
-    walk::members(delta, [&](std::string_view key, std::string_view value) {
+    json::walk::members(delta, [&](std::string_view key, std::string_view value) {
       if (before.find(key).empty()) w.key(key).token(value);
     });
     w.end_object();
   }
 }
 
-void write_cleaned(json_writer& w, std::string_view value, bool element, int depth) {
-  if (depth == max_depth || (!walk::is_array(value) && !walk::is_object(value))) {
+void write_cleaned(json::json_writer& w, std::string_view value, bool element, int depth) {
+  if (depth == max_depth || (!json::walk::is_array(value) && !json::walk::is_object(value))) {
     w.token(value);
-  } else if (walk::is_array(value)) {
+  } else if (json::walk::is_array(value)) {
     w.begin_array();
-    walk::elements(value, [&](std::string_view e) { write_cleaned(w, e, true, depth + 1); });
+    json::walk::elements(value, [&](std::string_view e) { write_cleaned(w, e, true, depth + 1); });
     w.end_array();
   } else {
     w.begin_object();
-    walk::members(value, [&](std::string_view key, std::string_view v) {
+    json::walk::members(value, [&](std::string_view key, std::string_view v) {
       if (!element || key != "index") write_cleaned(w.key(key), v, false, depth + 1);
     });
     w.end_object();
@@ -94,7 +94,7 @@ std::string merged_deltas(std::span<const std::string> deltas) {
   const auto first = merged_deltas(deltas.first(half)), second = merged_deltas(deltas.subspan(half));
   std::string all;
   all.reserve(first.size() + second.size());
-  json_writer w(all);
+  json::json_writer w(all);
   write_merged(w, first, second, 0);
   return all;
 }
@@ -102,9 +102,9 @@ std::string merged_deltas(std::span<const std::string> deltas) {
 std::string without_indexes(std::string_view value) {
   std::string out;
   out.reserve(value.size());
-  json_writer w(out);
+  json::json_writer w(out);
   write_cleaned(w, value, false, 0);
   return out;
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::openai

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::openai {
 
 /// Returns the value that the checked `deltas` give in their order; "" for none. Null changes nothing.
 std::string merged_deltas(std::span<const std::string> deltas);
@@ -13,4 +13,4 @@ std::string merged_deltas(std::span<const std::string> deltas);
 /// Removes the member `index` from the elements of all lists, because values that are sent back have none.
 std::string without_indexes(std::string_view value);
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::openai

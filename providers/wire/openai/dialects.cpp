@@ -9,7 +9,7 @@
 #include <array>
 #include <cstdint>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::openai {
 namespace {
 
 // The newest version of Azure's dated API that is no preview; it streams usage and knows parallel_tool_calls.
@@ -22,9 +22,9 @@ std::string_view path_of(std::string_view url) {
   return url;
 }
 
-using change = void (*)(wire_options&);
+using change = void (*)(wire::wire_options&);
 
-void openai(wire_options& o) {
+void openai(wire::wire_options& o) {
   // OpenAI's newer models refuse max_tokens; servers that copied its API know nothing else.
   o.max_tokens_field = "max_completion_tokens";
   o.null_content = true;
@@ -33,7 +33,7 @@ void openai(wire_options& o) {
   o.takes_strict = true;
 }
 
-void mistral(wire_options& o) {
+void mistral(wire::wire_options& o) {
   // Mistral wants ids of nine letters and digits and an assistant message behind a tool message, refuses unknown
   // members, and sends usage unasked.
   o.short_call_ids = true;
@@ -43,7 +43,7 @@ void mistral(wire_options& o) {
 }
 
 // Some servers refuse their own reasoning when it is sent back.
-void no_reasoning_back(wire_options& o) {
+void no_reasoning_back(wire::wire_options& o) {
   o.echo_reasoning = "none";
 }
 
@@ -72,28 +72,28 @@ bool is_short_id(std::string_view id) {
 
 }  // namespace
 
-void apply_chat_dialect(wire_options& options) {
-  const auto host = host_of(options.base_url);
+void apply_chat_dialect(wire::wire_options& options) {
+  const auto host = wire::host_of(options.base_url);
   for (const auto& p : presets)
     if (is_at(host, p.host)) p.apply(options);
 }
 
-void apply_azure_dialect(wire_options& options) {
+void apply_azure_dialect(wire::wire_options& options) {
   openai(options);
 }
 
-void apply_dial_dialect(wire_options& options) {
+void apply_dial_dialect(wire::wire_options& options) {
   // DIAL sends usage unasked, and passes unknown members on to the model's own server.
   options.stream_options = false;
 }
 
-void apply_responses_dialect(wire_options& options) {
-  const auto host = host_of(options.base_url);
+void apply_responses_dialect(wire::wire_options& options) {
+  const auto host = wire::host_of(options.base_url);
   // Other servers of this API may not know the member.
   options.answer_schema = is_at(host, "api.openai.com") || is_at(host, "openai.azure.com");
 }
 
-std::string dialect_id(std::string_view id, const wire_options& options) {
+std::string dialect_id(std::string_view id, const wire::wire_options& options) {
   if (!options.short_call_ids || is_short_id(id)) return std::string(id);
   constexpr std::string_view digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   auto hash = stable_hash(id);
@@ -102,19 +102,19 @@ std::string dialect_id(std::string_view id, const wire_options& options) {
   return out;
 }
 
-std::string chat_url(bool deployments, const wire_options& options) {
+std::string chat_url(bool deployments, const wire::wire_options& options) {
   const auto path = path_of(options.base_url);
   // Azure's newer addresses look like OpenAI's, and some configurations have the deployment's whole address.
-  if (!deployments || path.ends_with("/v1")) return join_url(options.base_url, "/chat/completions");
+  if (!deployments || path.ends_with("/v1")) return wire::join_url(options.base_url, "/chat/completions");
   std::string below;
   if (path.find("/openai/deployments/") == std::string_view::npos)
     below =
         std::string(path.ends_with("/openai") ? "" : "/openai") + "/deployments/" + percent_encoded(options.model, "/");
-  auto url = join_url(options.base_url, below + "/chat/completions");
+  auto url = wire::join_url(options.base_url, below + "/chat/completions");
   if (url.find("api-version=") != std::string::npos) return url;
   url += url.find('?') == std::string::npos ? '?' : '&';
   const std::string_view version = options.api_version.empty() ? usual_api_version : options.api_version;
   return url + "api-version=" + percent_encoded(version, "/");
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::openai

@@ -2,11 +2,11 @@
 #pragma once
 #include "providers/wire/api_description.hpp"
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::openai {
 
-const api_description& openai_chat_api();
-const api_description& openai_responses_api();
-const api_description& dial_api();
-const api_description& azure_api();
+const wire::api_description& openai_chat_api();
+const wire::api_description& openai_responses_api();
+const wire::api_description& dial_api();
+const wire::api_description& azure_api();
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::openai

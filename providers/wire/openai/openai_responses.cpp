@@ -16,48 +16,52 @@
 #include <cstdint>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::openai {
 namespace {
 
 constexpr std::int64_t least_output_tokens = 16;  // smallest limit that the API accepts
 
-void write_input_text(json_writer& w, std::string_view text) {
+void write_input_text(json::json_writer& w, std::string_view text) {
   w.begin_object().member("type", "input_text").member("text", text).end_object();
 }
 
-void write_input_image(json_writer& w, std::string_view url, std::string_view detail = "") {
+void write_input_image(json::json_writer& w, std::string_view url, std::string_view detail = "") {
   w.begin_object().member("type", "input_image").member("detail", detail.empty() ? "auto" : detail);
   w.member("image_url", url).end_object();
 }
 
-void write_file_part(json_writer& w, std::string_view name, std::string_view mime, std::string_view data) {
+void write_file_part(json::json_writer& w, std::string_view name, std::string_view mime, std::string_view data) {
   w.begin_object().member("type", "input_file");
   w.member("filename", !name.empty() ? name : mime == "application/pdf" ? "file.pdf" : "file");
-  w.member("file_data", data_url(mime, data)).end_object();
+  w.member("file_data", wire::data_url(mime, data)).end_object();
 }
 
 template <class Out>
-void write_message_item(basic_json_writer<Out>& w, std::string_view role, std::string_view text) {
+void write_message_item(json::basic_json_writer<Out>& w, std::string_view role, std::string_view text) {
   w.begin_object().member("type", "message").member("role", role).member("content", text).end_object();
 }
 
-void write_call_item(json_writer& w, const tool_call_block& call) {
-  w.begin_object().member("type", "function_call").member("call_id", fitting_id(call.id));
-  w.member("name", fitting_name(call.name)).member("arguments", sent_arguments(call)).end_object();
+void write_call_item(json::json_writer& w, const tool_call_block& call) {
+  w.begin_object().member("type", "function_call").member("call_id", wire::fitting_id(call.id));
+  w.member("name", fitting_name(call.name)).member("arguments", wire::sent_arguments(call)).end_object();
 }
 
-void write_result_item(json_writer& w, const tool_result_block& block) {
-  const auto converted = convert_result(block, {.images = media_place::inside, .documents = media_place::inside});
-  w.begin_object().member("type", "function_call_output").member("call_id", fitting_id(block.call_id)).key("output");
-  if (std::ranges::all_of(converted.parts, &result_part::is_text)) {
+void write_result_item(json::json_writer& w, const tool_result_block& block) {
+  const auto converted =
+      wire::convert_result(block, {.images = wire::media_place::inside, .documents = wire::media_place::inside});
+  w.begin_object()
+      .member("type", "function_call_output")
+      .member("call_id", wire::fitting_id(block.call_id))
+      .key("output");
+  if (std::ranges::all_of(converted.parts, &wire::result_part::is_text)) {
     w.value(converted.text());
   } else {
     w.begin_array();
     for (const auto& part : converted.parts) {
       if (part.is_text())
         write_input_text(w, part.text);
-      else if (is_shown_image(part.mime))
-        write_input_image(w, data_url(part.mime, part.data));
+      else if (wire::is_shown_image(part.mime))
+        write_input_image(w, wire::data_url(part.mime, part.data));
       else
         write_file_part(w, part.name, part.mime, part.data);
     }
@@ -66,26 +70,26 @@ void write_result_item(json_writer& w, const tool_result_block& block) {
   w.end_object();
 }
 
-void write_input_file(json_writer& w, const file_block& file) {
+void write_input_file(json::json_writer& w, const file_block& file) {
   if (!file.url.empty())
     w.begin_object().member("type", "input_file").member("file_url", file.url).end_object();
   else if (file.mime.starts_with("audio/") || file.mime.starts_with("video/"))
-    write_input_text(w, left_out(file));
+    write_input_text(w, wire::left_out(file));
   else
     write_file_part(w, file.name, file.mime, file.data);
 }
 
-void write_user_item(json_writer& w, const message& m) {
-  if (!has_media(m)) return write_message_item(w, "user", m.text());
+void write_user_item(json::json_writer& w, const message& m) {
+  if (!wire::has_media(m)) return write_message_item(w, "user", m.text());
   w.begin_object().member("type", "message").member("role", "user").key("content").begin_array();
   for (const auto& b : m.blocks) {
     if (const auto* text = std::get_if<text_block>(&b)) {
       write_input_text(w, text->text);
     } else if (const auto* image = std::get_if<image_block>(&b)) {
-      if (image->url.empty() && !is_shown_image(image->mime))
-        write_input_text(w, left_out(*image));
+      if (image->url.empty() && !wire::is_shown_image(image->mime))
+        write_input_text(w, wire::left_out(*image));
       else
-        write_input_image(w, image->url.empty() ? data_url(image->mime, image->data) : image->url, image->detail);
+        write_input_image(w, image->url.empty() ? wire::data_url(image->mime, image->data) : image->url, image->detail);
     } else if (const auto* file = std::get_if<file_block>(&b)) {
       write_input_file(w, *file);
     }
@@ -94,9 +98,9 @@ void write_user_item(json_writer& w, const message& m) {
 }
 
 // Encodes our own messages and those of other APIs, without reasoning, which only its origin may get.
-raw_json encode_message(const message& m) {
+json::raw_json encode_message(const message& m) {
   std::string out;
-  json_writer w(out);
+  json::json_writer w(out);
   if (m.role == role::user) {
     write_user_item(w, m);
     return w.json();
@@ -122,7 +126,7 @@ raw_json encode_message(const message& m) {
 }
 
 // Writes the member tool_choice for a required call. `name` is the tool to call, or "" for any.
-void write_responses_tool_choice(json_writer& w, std::string_view name) {
+void write_responses_tool_choice(json::json_writer& w, std::string_view name) {
   if (name.empty()) return void(w.member("tool_choice", "required"));
   w.key("tool_choice").begin_object().member("type", "function").member("name", name).end_object();
 }
@@ -131,49 +135,49 @@ void write_responses_tool_choice(json_writer& w, std::string_view name) {
 std::string instructions(const model_request& request) {
   std::string all;
   for (const auto& m : request.messages)
-    if (m->role == role::system) all = with_note(std::move(all), m->text());
+    if (m->role == role::system) all = wire::with_note(std::move(all), m->text());
   return all;
 }
 
 }  // namespace
 
-wire_request openai_responses::encode(const model_request& request, const wire_options& options) const {
-  wire_request out;
-  out.url = join_url(options.base_url, "/responses");
+wire::wire_request openai_responses::encode(const model_request& request, const wire::wire_options& options) const {
+  wire::wire_request out;
+  out.url = wire::join_url(options.base_url, "/responses");
   out.headers = {{"Content-Type", "application/json"}, {"Accept", "text/event-stream, application/json"}};
 
   const auto tools = request.offered();
-  const auto asked = settings_of(request, options);
+  const auto asked = wire::settings_of(request, options);
   std::string members;
-  json_writer own(members);
+  json::json_writer own(members);
   own.begin_object().member("model", options.model).member("stream", true).member("store", false);
   own.key("include").token(R"(["reasoning.encrypted_content"])");
   if (asked.max_output_tokens > 0)
     own.member("max_output_tokens", std::max(asked.max_output_tokens, least_output_tokens));
-  write_sampling(own, asked);
+  wire::write_sampling(own, asked);
   if (!asked.reasoning_effort.empty())
     own.key("reasoning").begin_object().member("effort", asked.reasoning_effort).end_object();
   own.filled("instructions", instructions(request));
   own.given("parallel_tool_calls", asked.parallel_tool_calls);
-  if (must_call(request)) write_responses_tool_choice(own, request.required_tool);
+  if (wire::must_call(request)) write_responses_tool_choice(own, request.required_tool);
   if (options.answer_schema && request.answer_schema) {
     own.key("text").begin_object().key("format").begin_object().member("type", "json_schema").member("name", "answer");
-    own.member("strict", is_strict_schema(request.answer_schema.text(), strict_rules::openai));
+    own.member("strict", wire::is_strict_schema(request.answer_schema.text(), wire::strict_rules::openai));
     own.member("schema", request.answer_schema).end_object().end_object();
   }
   own.end_object();
 
-  segment_builder body;
-  segment_writer w(body);
+  json::segment_builder body;
+  json::segment_writer w(body);
   w.begin_object();
-  write_members(w, members, options.body);
-  if (tools) w.member("tools", tool_list(openai_responses_api().tools, *tools, options.strict == true));
+  wire::write_members(w, members, options.body);
+  if (tools) w.member("tools", wire::tool_list(openai_responses_api().tools, *tools, options.strict == true));
   w.key("input").begin_array();
   for (const auto& m : request.messages) {
     if (m->role == role::system) continue;
-    const auto items = is_own(*m, api, options) && m->raw.is_array()
+    const auto items = wire::is_own(*m, api, options) && m->raw.is_array()
                            ? m->raw.slice(m->raw.text().substr(1, m->raw.text().size() - 2))
-                           : encoded_once(*m, api, [&] { return encode_message(*m); });
+                           : wire::encoded_once(*m, api, [&] { return encode_message(*m); });
     if (!items.empty()) w.value(items);
   }
   if (!request.note.empty() && !request.messages.empty()) {
@@ -185,14 +189,14 @@ wire_request openai_responses::encode(const model_request& request, const wire_o
   return out;
 }
 
-std::unique_ptr<stream_decoder> openai_responses::make_decoder(std::string_view content_type,
-                                                               const wire_options& options,
-                                                               const model_request* request) const {
+std::unique_ptr<wire::stream_decoder> openai_responses::make_decoder(std::string_view content_type,
+                                                                     const wire::wire_options& options,
+                                                                     const model_request* request) const {
   return std::make_unique<responses_decoder>(std::string(content_type), options, request);
 }
 
-model_error openai_responses::decode_error(int status, std::string_view body, const wire_options& options) const {
-  return status_error(status, body, options);
+model_error openai_responses::decode_error(int status, std::string_view body, const wire::wire_options& options) const {
+  return wire::status_error(status, body, options);
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::openai

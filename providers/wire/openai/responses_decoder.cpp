@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::openai {
 namespace {
 
 // Largest number of items, far above any sensible answer. Later items are dropped.
@@ -24,8 +24,9 @@ constexpr std::size_t max_items = 4096;
 // Joins the parts of this type in a message item.
 std::string parts_of(std::string_view item, std::string_view type, std::string_view member) {
   std::string all;
-  walk::elements(walk::find(item, "content"), [&](std::string_view part) {
-    if (walk::text(walk::find(part, "type")) == type) all += walk::text(walk::find(part, member));
+  json::walk::elements(json::walk::find(item, "content"), [&](std::string_view part) {
+    if (json::walk::text(json::walk::find(part, "type")) == type)
+      all += json::walk::text(json::walk::find(part, member));
   });
   return all;
 }
@@ -33,9 +34,9 @@ std::string parts_of(std::string_view item, std::string_view type, std::string_v
 std::string thought_of(std::string_view item) {
   std::string all;
   for (const auto* list : {"summary", "content"})
-    walk::elements(walk::find(item, list), [&](std::string_view part) {
+    json::walk::elements(json::walk::find(item, list), [&](std::string_view part) {
       if (!all.empty()) all += "\n\n";
-      all += walk::text(walk::find(part, "text"));
+      all += json::walk::text(json::walk::find(part, "text"));
     });
   return all;
 }
@@ -56,12 +57,12 @@ struct responses_decoder::item_name {
   }
 };
 
-responses_decoder::responses_decoder(std::string content_type, wire_options options, const model_request* request)
-    : event_decoder(std::string(openai_responses::api), std::move(content_type), std::move(options), request) {}
+responses_decoder::responses_decoder(std::string content_type, wire::wire_options options, const model_request* request)
+    : wire::event_decoder(std::string(openai_responses::api), std::move(content_type), std::move(options), request) {}
 
-void responses_decoder::take_event(std::string_view name, std::string_view json, decoder_sink& sink) {
+void responses_decoder::take_event(std::string_view name, std::string_view json, wire::decoder_sink& sink) {
   pieces p;
-  walk::members(json, [&](std::string_view key, std::string_view value) {
+  json::walk::members(json, [&](std::string_view key, std::string_view value) {
     if (key == "type")
       p.type = value;
     else if (key == "output_index")
@@ -80,34 +81,34 @@ void responses_decoder::take_event(std::string_view name, std::string_view json,
       p.error = value;
   });
   std::string held;
-  auto word = walk::is_string(p.type) ? word_of(p.type, held) : name;
-  if (word == "error" || (walk::is_object(p.error) && !word.starts_with("response.")))
-    return fail(read_error_body(json), json, sink);
+  auto word = json::walk::is_string(p.type) ? word_of(p.type, held) : name;
+  if (word == "error" || (json::walk::is_object(p.error) && !word.starts_with("response.")))
+    return fail(wire::read_error_body(json), json, sink);
   if (!word.starts_with("response.")) return;
   word.remove_prefix(9);
   if (word == "output_text.delta") {
-    if (auto* const item = item_at(p, "message"); item != nullptr && walk::is_string(p.delta))
+    if (auto* const item = item_at(p, "message"); item != nullptr && json::walk::is_string(p.delta))
       add_text(*item, item->joiner.take(p.delta), sink);
   } else if (word == "function_call_arguments.delta") {
-    if (auto* const item = item_at(p, "function_call"); item != nullptr && walk::is_string(p.delta))
+    if (auto* const item = item_at(p, "function_call"); item != nullptr && json::walk::is_string(p.delta))
       item->arguments += item->joiner.take(p.delta);
   } else if (word == "function_call_arguments.done") {
-    if (auto* const item = item_at(p, "function_call"); item != nullptr && walk::is_string(p.arguments)) {
-      item->arguments = unescaped(p.arguments);
+    if (auto* const item = item_at(p, "function_call"); item != nullptr && json::walk::is_string(p.arguments)) {
+      item->arguments = json::unescaped(p.arguments);
       item->ended = true;
     }
   } else if (word == "reasoning_summary_text.delta" || word == "reasoning_text.delta") {
-    if (auto* const item = item_at(p, "reasoning"); item != nullptr && walk::is_string(p.delta))
+    if (auto* const item = item_at(p, "reasoning"); item != nullptr && json::walk::is_string(p.delta))
       add_thought(*item, item->joiner.take(p.delta), sink);
   } else if (word == "reasoning_summary_part.added") {
     if (auto* const item = item_at(p, "reasoning"); item != nullptr && !item->thought.empty())
       add_thought(*item, "\n\n", sink);
   } else if (word == "refusal.delta") {
-    if (auto* const item = item_at(p, "message"); item != nullptr && walk::is_string(p.delta))
+    if (auto* const item = item_at(p, "message"); item != nullptr && json::walk::is_string(p.delta))
       item->refusal += item->joiner.take(p.delta);
   } else if (word == "output_item.added" || word == "output_item.done") {
     const bool done = word == "output_item.done";
-    if (auto* const item = walk::is_object(p.item) ? item_at(p, "", !done) : nullptr)
+    if (auto* const item = json::walk::is_object(p.item) ? item_at(p, "", !done) : nullptr)
       take_item(*item, p.item, done, sink);
   } else if (word == "completed" || word == "incomplete" || word == "failed" || word == "cancelled") {
     take_response(p.response, word, sink);
@@ -122,21 +123,21 @@ std::size_t responses_decoder::kept_bytes() const {
   return bytes;
 }
 
-void responses_decoder::take_body(std::string_view json, decoder_sink& sink) {
-  if (walk::is_array(walk::find(json, "output"))) return take_response(json, "", sink);
-  const auto said = read_error_body(json);
-  if (said.found() && walk::find(json, "object") != "\"response\"") return fail(said, json, sink);
-  if (walk::is_object(walk::find(json, "error"))) return take_response(json, "failed", sink);
+void responses_decoder::take_body(std::string_view json, wire::decoder_sink& sink) {
+  if (json::walk::is_array(json::walk::find(json, "output"))) return take_response(json, "", sink);
+  const auto said = wire::read_error_body(json);
+  if (said.found() && json::walk::find(json, "object") != "\"response\"") return fail(said, json, sink);
+  if (json::walk::is_object(json::walk::find(json, "error"))) return take_response(json, "failed", sink);
   fail_foreign(json, sink);
 }
 
-void responses_decoder::take_stream_end(bool, decoder_sink& sink) {
+void responses_decoder::take_stream_end(bool, wire::decoder_sink& sink) {
   fail_cut(sink);  // only a terminal event confirms that the answer is complete
 }
 
 responses_decoder::item_name responses_decoder::name_of(std::string_view item) {
-  return {walk::text(walk::find(item, "id")), walk::text(walk::find(item, "call_id")),
-          walk::text(walk::find(item, "type"))};
+  return {json::walk::text(json::walk::find(item, "id")), json::walk::text(json::walk::find(item, "call_id")),
+          json::walk::text(json::walk::find(item, "type"))};
 }
 
 responses_decoder::output_item* responses_decoder::new_item() {
@@ -177,7 +178,8 @@ responses_decoder::output_item* responses_decoder::find_indexed(const item_name&
 responses_decoder::output_item* responses_decoder::item_at(const pieces& p, std::string_view type, bool added) {
   std::int64_t index = -1;
   std::from_chars(p.index.data(), p.index.data() + p.index.size(), index);
-  auto name = walk::is_object(p.item) ? name_of(p.item) : item_name{walk::text(p.item_id), {}, std::string(type)};
+  auto name =
+      json::walk::is_object(p.item) ? name_of(p.item) : item_name{json::walk::text(p.item_id), {}, std::string(type)};
   // An item that is announced behind the end of an item of the same name is another one.
   if (auto* const known = find_named(name); known != nullptr && !(added && known->done)) return known;
   if (auto* const known = find_indexed(name, index, added)) return known;
@@ -189,12 +191,12 @@ responses_decoder::output_item* responses_decoder::item_at(const pieces& p, std:
   return item;
 }
 
-void responses_decoder::take_item(output_item& item, std::string_view json, bool done, decoder_sink& sink) {
+void responses_decoder::take_item(output_item& item, std::string_view json, bool done, wire::decoder_sink& sink) {
   item.json = json;
   auto name = name_of(json);
   item.type = name.type;
   remember(item, std::move(name));
-  const auto status = walk::text(walk::find(json, "status"));
+  const auto status = json::walk::text(json::walk::find(json, "status"));
   if (done)
     item.ended = status != "incomplete";
   else if (status == "completed")
@@ -213,38 +215,38 @@ void responses_decoder::take_item(output_item& item, std::string_view json, bool
 }
 
 void responses_decoder::take_arguments(output_item& item) {
-  const auto arguments = walk::find(item.json, "arguments");
-  if (walk::is_string(arguments) && arguments != "\"\"") item.arguments = unescaped(arguments);
-  if (walk::is_object(arguments)) item.arguments = arguments;
+  const auto arguments = json::walk::find(item.json, "arguments");
+  if (json::walk::is_string(arguments) && arguments != "\"\"") item.arguments = json::unescaped(arguments);
+  if (json::walk::is_object(arguments)) item.arguments = arguments;
 }
 
-void responses_decoder::add_text(output_item& item, std::string_view text, decoder_sink& sink) {
+void responses_decoder::add_text(output_item& item, std::string_view text, wire::decoder_sink& sink) {
   if (text.empty()) return;
   item.text += text;
   text_ += text;
   sink.on_text(text);
 }
 
-void responses_decoder::add_thought(output_item& item, std::string_view text, decoder_sink& sink) {
+void responses_decoder::add_thought(output_item& item, std::string_view text, wire::decoder_sink& sink) {
   if (text.empty()) return;
   item.thought += text;
   sink.on_reasoning(text);
 }
 
 void responses_decoder::take_usage(std::string_view used) {
-  if (!walk::is_object(used)) return;
-  usage_.input = walk::count(used, "input_tokens");
-  usage_.output = walk::count(used, "output_tokens");
-  usage_.cached = walk::count(walk::find(used, "input_tokens_details"), "cached_tokens");
-  usage_.cache_write = walk::count(walk::find(used, "input_tokens_details"), "cache_write_tokens");
-  usage_.reasoning = walk::count(walk::find(used, "output_tokens_details"), "reasoning_tokens");
+  if (!json::walk::is_object(used)) return;
+  usage_.input = json::walk::count(used, "input_tokens");
+  usage_.output = json::walk::count(used, "output_tokens");
+  usage_.cached = json::walk::count(json::walk::find(used, "input_tokens_details"), "cached_tokens");
+  usage_.cache_write = json::walk::count(json::walk::find(used, "input_tokens_details"), "cache_write_tokens");
+  usage_.reasoning = json::walk::count(json::walk::find(used, "output_tokens_details"), "reasoning_tokens");
   usage_seen_ = usage_.input > 0 || usage_.output > 0;
 }
 
-void responses_decoder::take_response(std::string_view response, std::string_view event, decoder_sink& sink) {
+void responses_decoder::take_response(std::string_view response, std::string_view event, wire::decoder_sink& sink) {
   std::string_view output, used, error, details;
   std::string status;
-  walk::members(response, [&](std::string_view key, std::string_view value) {
+  json::walk::members(response, [&](std::string_view key, std::string_view value) {
     if (key == "output")
       output = value;
     else if (key == "usage")
@@ -254,14 +256,14 @@ void responses_decoder::take_response(std::string_view response, std::string_vie
     else if (key == "incomplete_details")
       details = value;
     else if (key == "status")
-      status = walk::text(value);
+      status = json::walk::text(value);
   });
   if (status.empty()) status = event;
   if (event == "failed" || event == "cancelled" || status == "failed" || status == "cancelled") {
-    error_body said;
-    said.message = walk::text(walk::find(error, "message"));
-    said.type = walk::text(walk::find(error, "type"));
-    said.code = walk::text(walk::find(error, "code"));
+    wire::error_body said;
+    said.message = json::walk::text(json::walk::find(error, "message"));
+    said.type = json::walk::text(json::walk::find(error, "type"));
+    said.code = json::walk::text(json::walk::find(error, "code"));
     if (!said.found()) said.message = "the response is " + (status.empty() ? std::string(event) : status);
     return fail(said, response, sink);
   }
@@ -269,14 +271,14 @@ void responses_decoder::take_response(std::string_view response, std::string_vie
   take_final(output, sink);
   if (event != "incomplete" && status != "incomplete")
     return status.empty() || status == "completed" ? end(end_reason::stop, "completed", sink) : fail_cut(sink);
-  const auto why = walk::text(walk::find(details, "reason"));
+  const auto why = json::walk::text(json::walk::find(details, "reason"));
   end(why == "content_filter" ? end_reason::filter : end_reason::length, why.empty() ? "incomplete" : why, sink);
 }
 
-void responses_decoder::take_final(std::string_view output, decoder_sink& sink) {
+void responses_decoder::take_final(std::string_view output, wire::decoder_sink& sink) {
   std::vector<std::string_view> listed;
-  walk::elements(output, [&](std::string_view json) {
-    if (walk::is_object(json) && listed.size() < max_items) listed.push_back(json);
+  json::walk::elements(output, [&](std::string_view json) {
+    if (json::walk::is_object(json) && listed.size() < max_items) listed.push_back(json);
   });
   const auto streamed = items_.size();
   std::vector<output_item*> place(listed.size());
@@ -323,42 +325,42 @@ bool responses_decoder::complete(output_item& item) {
   if (item.type == "message") {
     if (item.text.empty() && item.refusal.empty()) return false;
     // An output item needs an id and a status, which this one never got. A plain message needs neither.
-    item.json = json_object("type", "message", "role", "assistant", "content", item.text + item.refusal);
+    item.json = json::json_object("type", "message", "role", "assistant", "content", item.text + item.refusal);
     return true;
   }
-  return item.type == "function_call" && walk::is_object(item.json);
+  return item.type == "function_call" && json::walk::is_object(item.json);
 }
 
 tool_call_block responses_decoder::read_call(output_item& item, std::string id) const {
   tool_call_block call;
   call.id = std::move(id);
-  call.provider_id = walk::text(walk::find(item.json, "call_id"));
-  const auto written = walk::text(walk::find(item.json, "name"));
+  call.provider_id = json::walk::text(json::walk::find(item.json, "call_id"));
+  const auto written = json::walk::text(json::walk::find(item.json, "name"));
   call.name = called_name(written);
   if (item.arguments.empty()) take_arguments(item);
   call.arguments_text = item.arguments;
   if (item.ended)
     read_arguments(call);
   else
-    read_unended_arguments(call);
-  name_nameless(call);
+    wire::read_unended_arguments(call);
+  wire::name_nameless(call);
   // The item goes back as it came, except for an id that was taken, a name that the API would refuse, and arguments
   // that the server could not parse again.
-  auto object = raw_object::open(raw_json::own(item.json));
+  auto object = json::raw_object::open(json::raw_json::own(item.json));
   if (!object) return call;
-  if (call.id != call.provider_id) object->set("call_id", raw_json::string(call.id));
+  if (call.id != call.provider_id) object->set("call_id", json::raw_json::string(call.id));
   if (const auto name = fitting_name(call.name); object->find("name").as_string() != name)
-    object->set("name", raw_json::string(name));
+    object->set("name", json::raw_json::string(name));
   const auto arguments = object->find("arguments");
   if (!arguments.is_string() || !call.arguments || trimmed(arguments.as_string().value_or("")) != call.arguments.text())
-    object->set("arguments", raw_json::string(sent_arguments(call)));
+    object->set("arguments", json::raw_json::string(wire::sent_arguments(call)));
   item.json = object->json().text();
   return call;
 }
 
-void responses_decoder::end(end_reason reason, std::string raw_reason, decoder_sink& sink) {
+void responses_decoder::end(end_reason reason, std::string raw_reason, wire::decoder_sink& sink) {
   if (too_many_)
-    log::warn("The " + who(options()) + " sent more than " + std::to_string(max_items) +
+    log::warn("The " + wire::who(options()) + " sent more than " + std::to_string(max_items) +
               " items; the later ones are dropped.");
   if (!items_.empty()) sort_items();
   const bool refused = std::any_of(items_.begin(), items_.end(), [](const auto& i) { return !i.refusal.empty(); });
@@ -373,14 +375,14 @@ void responses_decoder::end(end_reason reason, std::string raw_reason, decoder_s
     bytes += item.text.size() + item.refusal.size() + item.arguments.size() + item.thought.size();
     if (!complete(item)) return true;
     if (item.type != "function_call") return false;
-    const auto status = walk::text(walk::find(item.json, "status"));
+    const auto status = json::walk::text(json::walk::find(item.json, "status"));
     return cut && !item.done && status != "completed";
   });
   std::vector<std::string> sent;
   for (const auto& item : items_) {
     if (item.type != "function_call") continue;
-    auto id = walk::text(walk::find(item.json, "call_id"));
-    sent.push_back(is_fitting_id(id) ? std::move(id) : std::string());
+    auto id = json::walk::text(json::walk::find(item.json, "call_id"));
+    sent.push_back(wire::is_fitting_id(id) ? std::move(id) : std::string());
   }
   auto settled = ids().settle(std::move(sent));
 
@@ -394,16 +396,16 @@ void responses_decoder::end(end_reason reason, std::string raw_reason, decoder_s
     } else if (item.type == "function_call") {
       m->blocks.emplace_back(read_call(item, std::move(settled[calls++])));
     } else if (item.type == "reasoning") {
-      m->blocks.emplace_back(reasoning_block{item.thought, raw_json::own(item.json)});
+      m->blocks.emplace_back(reasoning_block{item.thought, json::raw_json::own(item.json)});
     } else {
-      m->blocks.emplace_back(opaque_block{raw_json::own(item.json)});
+      m->blocks.emplace_back(opaque_block{json::raw_json::own(item.json)});
     }
     if (all.size() > 1) all += ',';
     all += item.json;
     if (item.type != "reasoning") kept = all.size();
   }
   all.resize(kept);
-  if (kept > 0) m->raw = raw_json::own(all + "]");
+  if (kept > 0) m->raw = json::raw_json::own(all + "]");
 
   model_reply reply;
   reply.raw_reason = std::move(raw_reason);
@@ -419,4 +421,4 @@ void responses_decoder::end(end_reason reason, std::string raw_reason, decoder_s
   succeed(std::move(reply), sink);
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::openai

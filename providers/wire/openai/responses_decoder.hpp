@@ -11,12 +11,12 @@
 #include <unordered_map>
 #include <vector>
 
-namespace mcpbx::providers {
+namespace mcpbx::providers::openai {
 
-class responses_decoder final : public event_decoder {
+class responses_decoder final : public wire::event_decoder {
  public:
   /// `request` as for codec::make_decoder().
-  responses_decoder(std::string content_type, wire_options options, const model_request* request);
+  responses_decoder(std::string content_type, wire::wire_options options, const model_request* request);
 
  private:
   struct output_item {
@@ -26,7 +26,7 @@ class responses_decoder final : public event_decoder {
     std::string json;  // the item as it was added; once done, as it goes back
     std::string type;
     std::string text, refusal, arguments, thought;  // joined deltas
-    string_joiner joiner;
+    wire::string_joiner joiner;
     bool done = false;
     bool ended = false;          // all arguments of a call have come
     std::int64_t in_final = -1;  // position in the list of the terminal event; -1: not listed
@@ -35,10 +35,10 @@ class responses_decoder final : public event_decoder {
   struct item_name;
 
   std::size_t kept_bytes() const override;
-  void take_event(std::string_view name, std::string_view json, decoder_sink& sink) override;
-  void take_body(std::string_view json, decoder_sink& sink) override;
-  void take_stream_end(bool mark, decoder_sink& sink) override;
-  std::string partial_text(decoder_sink&) override { return text_; }
+  void take_event(std::string_view name, std::string_view json, wire::decoder_sink& sink) override;
+  void take_body(std::string_view json, wire::decoder_sink& sink) override;
+  void take_stream_end(bool mark, wire::decoder_sink& sink) override;
+  std::string partial_text(wire::decoder_sink&) override { return text_; }
 
   // Returns the item of an event, a new one if necessary; null: there would be too many.
   output_item* item_at(const pieces& p, std::string_view type, bool added = false);
@@ -49,16 +49,16 @@ class responses_decoder final : public event_decoder {
   output_item* find_named(const item_name& name);
   output_item* find_indexed(const item_name& name, std::int64_t index, bool added);
   // Takes the list of a terminal event.
-  void take_final(std::string_view output, decoder_sink& sink);
+  void take_final(std::string_view output, wire::decoder_sink& sink);
   void sort_items();
-  void take_item(output_item& item, std::string_view json, bool done, decoder_sink& sink);
+  void take_item(output_item& item, std::string_view json, bool done, wire::decoder_sink& sink);
   static void take_arguments(output_item& item);
-  void add_text(output_item& item, std::string_view text, decoder_sink& sink);
-  void add_thought(output_item& item, std::string_view text, decoder_sink& sink);
+  void add_text(output_item& item, std::string_view text, wire::decoder_sink& sink);
+  void add_thought(output_item& item, std::string_view text, wire::decoder_sink& sink);
   void take_usage(std::string_view usage);
   // Takes the object of a terminal event, or a whole body.
-  void take_response(std::string_view response, std::string_view event, decoder_sink& sink);
-  void end(end_reason reason, std::string raw_reason, decoder_sink& sink);
+  void take_response(std::string_view response, std::string_view event, wire::decoder_sink& sink);
+  void end(end_reason reason, std::string raw_reason, wire::decoder_sink& sink);
   // Completes an item that was never done. Returns false if nothing of it is worth keeping.
   static bool complete(output_item& item);
   tool_call_block read_call(output_item& item, std::string id) const;
@@ -70,4 +70,4 @@ class responses_decoder final : public event_decoder {
   bool usage_seen_ = false, too_many_ = false;
 };
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::openai

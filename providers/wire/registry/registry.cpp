@@ -6,7 +6,15 @@
 #include <algorithm>
 #include <array>
 
-namespace mcpbx::providers {
+// The functions that describe the APIs, each in the room of its API.
+#define MCPBX_DECLARE_API(room, name, word)  \
+  namespace mcpbx::providers::room {         \
+  const wire::api_description& name##_api(); \
+  }
+MCPBX_MODEL_APIS(MCPBX_DECLARE_API)
+#undef MCPBX_DECLARE_API
+
+namespace mcpbx::providers::registry {
 
 namespace {
 
@@ -19,28 +27,28 @@ bool refuses_stop(std::string_view model) {
 
 }  // namespace
 
-std::span<const api_description* const> all_apis() {
-#define MCPBX_DESCRIBE(name, word) &name##_api(),
+std::span<const wire::api_description* const> all_apis() {
+#define MCPBX_DESCRIBE(room, name, word) &room::name##_api(),
   static const std::array rows{MCPBX_MODEL_APIS(MCPBX_DESCRIBE)};
 #undef MCPBX_DESCRIBE
   return rows;
 }
 
-const api_description* find_api(std::string_view name) {
+const wire::api_description* find_api(std::string_view name) {
   const auto rows = all_apis();
-  const auto at = std::ranges::find(rows, name, &api_description::name);
+  const auto at = std::ranges::find(rows, name, &wire::api_description::name);
   return at == rows.end() ? nullptr : *at;
 }
 
-const codec* find_codec(std::string_view api) {
+const wire::codec* find_codec(std::string_view api) {
   const auto* known = find_api(api);
   return known == nullptr ? nullptr : &known->get_codec();
 }
 
-void apply_dialect(std::string_view api, wire_options& options) {
+void apply_dialect(std::string_view api, wire::wire_options& options) {
   options.stop_sequences = !refuses_stop(options.model);
   if (const auto* known = find_api(api); known != nullptr && known->apply_dialect != nullptr)
     known->apply_dialect(options);
 }
 
-}  // namespace mcpbx::providers
+}  // namespace mcpbx::providers::registry

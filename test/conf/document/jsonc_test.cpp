@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace mcpbx::conf;
+using namespace mcpbx::conf::documents;
 
 namespace {
 

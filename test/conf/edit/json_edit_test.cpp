@@ -10,7 +10,8 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::conf;
+using namespace mcpbx::conf::documents;
+using namespace mcpbx::conf::edit;
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-using namespace mcpbx::conf;
+using namespace mcpbx::conf::edit;
 
 namespace {
 

@@ -16,6 +16,12 @@
 
 using namespace mcpbx;
 using namespace mcpbx::conf;
+using namespace mcpbx::conf::documents;
+using namespace mcpbx::conf::imports;
+using namespace mcpbx::conf::model;
+using namespace mcpbx::conf::programs;
+using namespace mcpbx::conf::read;
+using namespace mcpbx::json;
 
 namespace {
 

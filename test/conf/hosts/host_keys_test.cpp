@@ -11,6 +11,9 @@
 #include <array>
 
 using namespace mcpbx::conf;
+using namespace mcpbx::conf::documents;
+using namespace mcpbx::conf::hosts;
+using namespace mcpbx::conf::model;
 
 namespace {
 

@@ -12,7 +12,9 @@
 #include <iterator>
 
 using namespace mcpbx;
-using namespace mcpbx::conf;
+using namespace mcpbx::conf::install;
+using namespace mcpbx::conf::programs;
+using namespace mcpbx::conf::read;
 
 namespace {
 

@@ -6,7 +6,8 @@
 #include <map>
 
 using namespace mcpbx;
-using namespace mcpbx::conf;
+using namespace mcpbx::conf::model;
+using namespace mcpbx::redact;
 
 namespace {
 
@@ -190,11 +191,11 @@ TEST_CASE("G35: names that usually hold secrets") {
         "OPENAI_API_KEY", "key", "GITHUB_PAT", "SSH_PASSPHRASE", "MYSQL_PWD", "SMTP_PASS", "DATABASE_URL", "SENTRY_DSN",
         "AZURE_STORAGE_CONNECTION_STRING", "SLACK_WEBHOOK_URL", "GIT_CREDS"}) {
     CAPTURE(name);
-    CHECK(secret_name(name));
+    CHECK(conf::model::secret_name(name));
   }
   for (const char* name : {"HOME", "PATH", "KEYBOARD", "Accept", "MONKEY", "LANG", "PWD", "OLDPWD", "PATTERN",
                            "COMPASS", "BYPASS_CACHE", "BASE_URL", "KEYS_FILE"}) {
     CAPTURE(name);
-    CHECK_FALSE(secret_name(name));
+    CHECK_FALSE(conf::model::secret_name(name));
   }
 }

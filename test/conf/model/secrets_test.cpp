@@ -7,7 +7,8 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::conf;
+using namespace mcpbx::conf::model;
+using namespace mcpbx::redact;
 
 namespace {
 

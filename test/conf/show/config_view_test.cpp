@@ -11,6 +11,8 @@
 
 using namespace mcpbx;
 using namespace mcpbx::conf;
+using namespace mcpbx::conf::show;
+using namespace mcpbx::json;
 
 namespace {
 

@@ -16,14 +16,14 @@
 namespace file_watch_test {
 
 using namespace mcpbx;
-using mcpbx::daemon::file_watch;
+using mcpbx::daemon::app::file_watch;
 
 struct rig {
   mcpbx::test::temporary_directory folder;
   boost::asio::io_context io;
   mcpbx::test::manual_time time;
   int changes = 0;
-  mcpbx::lane disk{"test", 1};
+  mcpbx::async::lane disk{"test", 1};
   std::unique_ptr<file_watch> watch =
       std::make_unique<file_watch>(io.get_executor(), time, disk, [this] { ++changes; });
 

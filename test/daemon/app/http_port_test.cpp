@@ -18,12 +18,14 @@
 namespace {
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::app;
+using namespace mcpbx::daemon::references;
+using namespace mcpbx::redact;
 using mcpbx::daemon::test::loaded;
 
 struct place {
   mcpbx::test::temporary_directory folder;
-  conf::environment env;
+  mcpbx::conf::environment env;
   place() {
     std::filesystem::create_directory(folder / "conf");
     env.values["HOME"] = folder.path();

@@ -9,7 +9,7 @@
 
 namespace mcpbx::daemon::test {
 
-inline conf::configuration loaded(const std::string& text) {
+inline conf::model::configuration loaded(const std::string& text) {
   const std::array files{conf::source_text{"config.json", text}};
   auto made = conf::load(files, {});
   INFO(made.error_text());

@@ -16,7 +16,13 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::async;
+using namespace mcpbx::daemon::app;
+using namespace mcpbx::daemon::chat;
+using namespace mcpbx::daemon::policy;
+using namespace mcpbx::daemon::references;
+using namespace mcpbx::daemon::run;
+using namespace mcpbx::json;
 using mcpbx::daemon::test::loaded;
 
 namespace {
@@ -30,7 +36,7 @@ struct settings_fixture {
   /// A request of mcpbx/chat, and what is wrong with it.
   std::pair<run_request, std::string> ask(const std::string& params) {
     const auto json = raw_json::own(params);
-    mcp::param_reader in(json);
+    mcp::server::param_reader in(json);
     auto r = read_chat(in, *present.get()->chat);
     const auto read = in.finish();
     return {std::move(r), read ? "" : read.error().message};
@@ -41,13 +47,13 @@ struct settings_fixture {
   system_random random;
   keyed_lanes keys{io.get_executor(), "keys"};
   lane compute{"compute", 1};
-  http::client http{io.get_executor(), time, compute, {}};
+  http::clients::client http{io.get_executor(), time, compute, {}};
   current_configuration current;
   present_settings present{current, {io.get_executor(), http, time, random, keys}};
 };
 
-mcp::catalog_entry tool(std::string server, std::string name) {
-  mcp::catalog_entry e;
+mcp::catalogs::catalog_entry tool(std::string server, std::string name) {
+  mcp::catalogs::catalog_entry e;
   e.server = std::move(server);
   e.tool = std::move(name);
   return e;
@@ -63,7 +69,7 @@ const char* const newer = R"({
   "loop": {"max": {"maxCalls": 90}, "approveDestructive": true}})";
 
 // As a tool server that calls by itself is judged.
-bool needs_approval(const approval_rules& rules, const mcp::catalog_entry& tool) {
+bool needs_approval(const approval_rules& rules, const mcp::catalogs::catalog_entry& tool) {
   return !decide(direct_caller{rules, false}, facts_of(tool)).allows();
 }
 

@@ -18,7 +18,8 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::app;
+using namespace mcpbx::daemon::callers;
 using namespace mcpbx::test;
 namespace fs = std::filesystem;
 
@@ -96,12 +97,12 @@ TEST_CASE(
   env.values["HOME"] = dir.path();
   const std::string link = dir / ".local/state/mcpbx/running", first = dir / "first", second = dir / "second";
   fs::create_directories(dir / ".local/state/mcpbx");
-  REQUIRE(mcp::set_link(link, dir / "gone"));
+  REQUIRE(mcp::socket::set_link(link, dir / "gone"));
   boost::asio::io_context io;
   mcpbx::test::manual_time time;
   auto mine = running_link::take(env, first);
   REQUIRE(mine);
-  auto listener = mcp::unix_listener::open(io.get_executor(), time, first);
+  auto listener = mcp::socket::unix_listener::open(io.get_executor(), time, first);
   REQUIRE(listener);
   mine->show();
   CHECK(fs::read_symlink(link) == first);
@@ -112,7 +113,7 @@ TEST_CASE(
   CHECK(running_link::take(env, first));  // the lock of the socket decides there
   CHECK(fs::read_symlink(link) == first);
   // It goes with its daemon, unless it is another one's by then.
-  REQUIRE(mcp::set_link(link, second));
+  REQUIRE(mcp::socket::set_link(link, second));
   *mine = running_link();
   CHECK(fs::read_symlink(link) == second);
 }

@@ -23,7 +23,14 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::api_door;
+using namespace mcpbx::daemon::front;
+using namespace mcpbx::daemon::http_door;
+using namespace mcpbx::daemon::routes;
+using namespace mcpbx::daemon::run;
+using namespace mcpbx::daemon::store;
+using namespace mcpbx::daemon::stored;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 using namespace std::chrono_literals;
 
@@ -129,7 +136,7 @@ TEST_CASE("D3: api: a caller that leaves ends its run, unless the run is detache
   CHECK(contains(d.got(other), R"("text":"one")"));
   d.leave(other);
   CHECK(d.backend.abandoned.size() == 1);
-  feed.push({run_event::kind::round, {}, {}, event_json::round(1, "m")});
+  feed.push({run_event::kind::round, {}, {}, daemon::event_json::round(1, "m")});
   const int again = d.enter();
   d.write(again, chat("{}", streamed + "Last-Event-ID: run-2:1\r\n"));
   const auto got = d.got(again);
@@ -202,10 +209,10 @@ TEST_CASE("D1: probes: ready after the first tries and while the journal works, 
     d.write(fd, "GET /readyz HTTP/1.1\r\nHost: localhost\r\n" + more + "\r\n");
     return d.got(fd);
   };
-  using enum mcp::server_state;
-  for (const auto& [name, state] : std::initializer_list<std::pair<const char*, mcp::server_state>>{
+  using enum mcp::clients::server_state;
+  for (const auto& [name, state] : std::initializer_list<std::pair<const char*, mcp::clients::server_state>>{
            {"a", ready}, {"b", lazy}, {"c", disabled}, {"d", starting}, {"e", failed}}) {
-    mcp::server_status s;
+    mcp::clients::server_status s;
     s.name = name;
     s.state = state;
     d.backend.status.push_back(std::move(s));
@@ -231,9 +238,9 @@ TEST_CASE("D1: probes: ready after the first tries and while the journal works, 
 
 TEST_CASE("E3: metrics: the daemon, its callers, runs and tool servers are counted, with names of entries only") {
   door_on_sockets d;
-  mcp::server_status s;
+  mcp::clients::server_status s;
   s.name = "odd \"na\\me\"";
-  s.state = mcp::server_state::failed;
+  s.state = mcp::clients::server_state::failed;
   s.last_error = "it said canary-7";
   s.restarts = 3;
   s.tools = 2;
@@ -244,7 +251,7 @@ TEST_CASE("E3: metrics: the daemon, its callers, runs and tool servers are count
   d.backend.status.push_back(s);
   s = {};
   s.name = "off";
-  s.state = mcp::server_state::disabled;
+  s.state = mcp::clients::server_state::disabled;
   d.backend.status.push_back(s);
   const int web = d.enter();
   d.write(web, get("/metrics"));
@@ -337,7 +344,7 @@ struct described {
 };
 
 void check_fits(const raw_json& schema, const std::string& value) {
-  const auto compiled = providers::json_schema::compile(schema);
+  const auto compiled = providers::schema::json_schema::compile(schema);
   REQUIRE(compiled.has_value());
   CHECK(compiled->notes().empty());
   const auto json = raw_json::parse(value);
@@ -376,9 +383,9 @@ TEST_CASE("D3: openapi: what is answered fits, for every path, whether it is tak
   door_on_sockets d;
   d.backend.kept = std::make_unique<session_journal>();
   d.backend.directory_of_models = &models;
-  mcp::server_status server;
+  mcp::clients::server_status server;
   server.name = "a";
-  server.state = mcp::server_state::ready;
+  server.state = mcp::clients::server_state::ready;
   d.backend.status.push_back(server);
   const std::string initialize =
       R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},)"

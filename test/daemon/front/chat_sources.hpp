@@ -7,8 +7,9 @@
 
 namespace mcpbx::test {
 
-inline std::shared_ptr<const daemon::chat_defaults> defaults_by(decltype(daemon::chat_defaults::base) base) {
-  auto made = std::make_shared<daemon::chat_defaults>();
+inline std::shared_ptr<const daemon::chat::chat_defaults> defaults_by(
+    decltype(daemon::chat::chat_defaults::base) base) {
+  auto made = std::make_shared<daemon::chat::chat_defaults>();
   made->base = std::move(base);
   return made;
 }

@@ -8,15 +8,15 @@
 
 namespace mcpbx::test {
 
-inline daemon::chat_defaults some_defaults() {
-  daemon::chat_defaults d;
+inline daemon::chat::chat_defaults some_defaults() {
+  daemon::chat::chat_defaults d;
   d.model = [](std::string_view name) -> result<void> {
     if (name == "gpt" || name == "gpt/other") return {};
-    return fail(errc::not_found, "no model is named " + json_quoted(name));
+    return fail(errc::not_found, "no model is named " + json::json_quoted(name));
   };
-  d.base = [](std::string_view model, std::string_view profile) -> result<daemon::chat_base> {
+  d.base = [](std::string_view model, std::string_view profile) -> result<daemon::chat::chat_base> {
     if (!profile.empty() && profile != "short") return fail(errc::not_found, "no profile is named so");
-    daemon::chat_base b;
+    daemon::chat::chat_base b;
     b.profile = profile;
     b.model = profile.empty() ? std::string(model) : "gpt";
     b.limits.max_rounds = profile.empty() ? 10 : 2;

@@ -18,7 +18,8 @@
 namespace front_doors {
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::door;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 
 struct door_fixture {

@@ -19,7 +19,9 @@
 
 namespace mcpbx::test {
 
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::door;
+using namespace mcpbx::daemon::run;
+using namespace mcpbx::json;
 
 struct door_on_sockets {
   explicit door_on_sockets(std::size_t max_callers = 64)
@@ -86,7 +88,7 @@ struct door_on_sockets {
     return *backend.feeds.at(run);
   }
   void text(const std::string& delta) { feed().push({run_event::kind::text, {}, delta, {}}); }
-  void round(int number) { feed().push({run_event::kind::round, {}, {}, event_json::round(number, "m")}); }
+  void round(int number) { feed().push({run_event::kind::round, {}, {}, daemon::event_json::round(number, "m")}); }
   void done(const std::string& members, int input = 1, int output = 2) {
     feed().done(raw_json::own(R"({"run":"run-1",)" + members + R"(,"usage":{"inputTokens":)" + std::to_string(input) +
                               R"(,"outputTokens":)" + std::to_string(output) + "}}"));

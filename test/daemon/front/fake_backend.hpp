@@ -11,13 +11,13 @@
 
 namespace mcpbx::test {
 
-class fake_backend : public daemon::backend {
+class fake_backend : public daemon::front::backend {
  public:
-  mcp::catalog_ptr tools() const override {
+  mcp::catalogs::catalog_ptr tools() const override {
     call();
     return catalog;
   }
-  mcp::feature_list listed_tools(std::string_view server) const override {
+  mcp::protocol::feature_list listed_tools(std::string_view server) const override {
     const auto found = lists.find(std::string(server));
     return found == lists.end() ? nullptr : found->second;
   }
@@ -26,7 +26,7 @@ class fake_backend : public daemon::backend {
     waiting.push_back(std::move(then));
   }
   bool tried() const override { return all_tried; }
-  std::vector<mcp::server_status> servers() const override {
+  std::vector<mcp::clients::server_status> servers() const override {
     call();
     return status;
   }
@@ -35,18 +35,20 @@ class fake_backend : public daemon::backend {
     if (server != "files") return fail(errc::not_found, "no tool server is named \"" + std::string(server) + "\"");
     return {};
   }
-  std::shared_ptr<void> on_catalog_change(std::function<void(const mcp::feature_kind&)> changed) override {
+  std::shared_ptr<void> on_catalog_change(std::function<void(const mcp::protocol::feature_kind&)> changed) override {
     list_changed = std::move(changed);
     return {this, [](fake_backend* b) { b->list_changed = {}; }};
   }
-  result<std::shared_ptr<daemon::run_feed>> start_run(daemon::run_request r, daemon::runner::recorded t) override {
+  result<std::shared_ptr<daemon::run::run_feed>> start_run(daemon::run::run_request r,
+                                                           daemon::run::runner::recorded t) override {
     call();
     if (r.model == "nope") return fail(errc::not_found, "no model is named \"nope\"");
     if (const auto known = feeds.find(r.run); known != feeds.end()) return known->second;
     const std::string run = r.run.empty() ? "run-" + std::to_string(started.size() + 1) : r.run;
     auto feed = std::exchange(r.feed, nullptr);
     if (!feed)
-      feed = std::make_shared<daemon::run_feed>(run, daemon::run_feed::options{.bound = bound, .keep = r.detach});
+      feed = std::make_shared<daemon::run::run_feed>(run,
+                                                     daemon::run::run_feed::options{.bound = bound, .keep = r.detach});
     feed->when_abandoned([this, run](std::string why) {
       abandoned.push_back(run + ": " + why);
       call();
@@ -57,13 +59,13 @@ class fake_backend : public daemon::backend {
     call();
     return feed;
   }
-  result<std::shared_ptr<daemon::run_feed>> find_run(std::string_view run) const override {
+  result<std::shared_ptr<daemon::run::run_feed>> find_run(std::string_view run) const override {
     call();
     if (const auto known = feeds.find(std::string(run)); known != feeds.end()) return known->second;
     return fail(errc::not_found, "no run is named \"" + std::string(run) + "\"; it may have ended");
   }
   void recall_run(std::string_view run, std::uint64_t likeness,
-                  std::function<void(result<daemon::runner::recalled_run>)> then) override {
+                  std::function<void(result<daemon::run::runner::recalled_run>)> then) override {
     call();
     recalled.push_back(std::string(run) + (likeness == 0 ? "" : " with its likeness"));
     looking.then = std::move(then);
@@ -79,11 +81,11 @@ class fake_backend : public daemon::backend {
       done({});
     return true;
   }
-  void reload(daemon::reload_answer then) override {
+  void reload(daemon::front::reload_answer then) override {
     call();
     reloads.push_back(std::move(then));
   }
-  void answer(std::string_view run, std::string question, raw_json body,
+  void answer(std::string_view run, std::string question, json::raw_json body,
               std::function<void(result<void>)> done) override {
     call();
     answers.push_back(std::string(run) + " " + question + " " + std::string(body.text()));
@@ -94,11 +96,11 @@ class fake_backend : public daemon::backend {
     if (!left_behind) return then({});
     for_left.push_back(std::move(then));
   }
-  daemon::loop_counters run_counts() const override { return counts; }
-  daemon::journal& store() override { return *kept; }
-  daemon::pin_register* pins() override { return register_of_pins; }
-  daemon::login_desk* logins() override { return desk_of_logins; }
-  daemon::model_directory* models() override { return directory_of_models; }
+  daemon::run::loop_counters run_counts() const override { return counts; }
+  daemon::store::journal& store() override { return *kept; }
+  daemon::pins::pin_register* pins() override { return register_of_pins; }
+  daemon::logins::login_desk* logins() override { return desk_of_logins; }
+  daemon::front::model_directory* models() override { return directory_of_models; }
   void stop() override {
     call();
     ++stops;
@@ -111,36 +113,37 @@ class fake_backend : public daemon::backend {
     for (auto& then : std::exchange(waiting, {})) then();
   }
 
-  mcp::catalog_ptr catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1);
-  std::map<std::string, mcp::feature_list> lists;  ///< tools that servers list, by the servers' names
+  mcp::catalogs::catalog_ptr catalog =
+      std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>(), 1);
+  std::map<std::string, mcp::protocol::feature_list> lists;  ///< tools that servers list, by the servers' names
   std::vector<std::function<void()>> waiting;
-  std::function<void(const mcp::feature_kind&)> list_changed;
+  std::function<void(const mcp::protocol::feature_kind&)> list_changed;
   std::function<void()> called;  ///< in everything that the door asks, and when a run is abandoned
-  std::vector<mcp::server_status> status;
+  std::vector<mcp::clients::server_status> status;
   bool all_tried = true;  ///< each server that starts by itself has had its first try
-  std::vector<daemon::run_request> started;
-  std::map<std::string, std::shared_ptr<daemon::run_feed>> feeds;  ///< by the run's name
-  std::size_t bound = 4u << 20;                                    ///< of each
-  daemon::runner::recorded told;                                   ///< of the last detached run
-  std::vector<std::string> abandoned;                              ///< runs that nobody reads any more, and why
+  std::vector<daemon::run::run_request> started;
+  std::map<std::string, std::shared_ptr<daemon::run::run_feed>> feeds;  ///< by the run's name
+  std::size_t bound = 4u << 20;                                         ///< of each
+  daemon::run::runner::recorded told;                                   ///< of the last detached run
+  std::vector<std::string> abandoned;                                   ///< runs that nobody reads any more, and why
   std::vector<std::string> cancelled, answers;
-  std::vector<daemon::reload_answer> reloads;
+  std::vector<daemon::front::reload_answer> reloads;
   std::vector<std::string> recalled;  ///< names that were looked for in the journal
   /// As a journal does, it forgets who asked when it answers.
   struct {
-    std::function<void(result<daemon::runner::recalled_run>)> then;
-    void operator()(result<daemon::runner::recalled_run> found) { std::exchange(then, nullptr)(std::move(found)); }
+    std::function<void(result<daemon::run::runner::recalled_run>)> then;
+    void operator()(result<daemon::run::runner::recalled_run> found) { std::exchange(then, nullptr)(std::move(found)); }
   } looking;
   bool looks_long = false;  ///< the journal answers when the test calls `looking`
   std::function<void(result<void>)> answered;
   bool left_behind = false;          ///< the runs of an earlier daemon are not here yet
   std::vector<left_taken> for_left;  ///< waiting requests, answered by the test
   int stops = 0;
-  daemon::pin_register* register_of_pins = nullptr;
-  daemon::login_desk* desk_of_logins = nullptr;
-  daemon::model_directory* directory_of_models = nullptr;
-  daemon::loop_counters counts;
-  std::unique_ptr<daemon::journal> kept = std::make_unique<daemon::memory_journal>();
+  daemon::pins::pin_register* register_of_pins = nullptr;
+  daemon::logins::login_desk* desk_of_logins = nullptr;
+  daemon::front::model_directory* directory_of_models = nullptr;
+  daemon::run::loop_counters counts;
+  std::unique_ptr<daemon::store::journal> kept = std::make_unique<daemon::store::memory_journal>();
 
  private:
   void call() const {

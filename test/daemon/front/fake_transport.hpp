@@ -9,7 +9,7 @@
 
 namespace mcpbx::test {
 
-class fake_transport final : public mcp::transport {
+class fake_transport final : public mcp::transports::transport {
  public:
   /// State that the test keeps while the door owns the transport.
   struct line {
@@ -17,8 +17,8 @@ class fake_transport final : public mcp::transport {
     std::size_t unsent = 0;
     bool reads = true;  ///< false: what is sent stays unsent
     bool paused = false, closed = false, finished = false;
-    mcp::transport_events* events = nullptr;
-    mcp::line_framer framer{mcp::line_framer::options{}};
+    mcp::transports::transport_events* events = nullptr;
+    mcp::rpc::line_framer framer{mcp::rpc::line_framer::options{}};
 
     void say(std::string_view text) { framer.feed(std::string(text) + "\n", *events); }
     /// The peer reads `bytes` of what waits for it.
@@ -29,8 +29,8 @@ class fake_transport final : public mcp::transport {
   };
 
   explicit fake_transport(line& l) : line_(l) {}
-  void start(mcp::transport_events& events) override { line_.events = &events; }
-  void send(const segments& text, mcp::outgoing) override {
+  void start(mcp::transports::transport_events& events) override { line_.events = &events; }
+  void send(const json::segments& text, mcp::rpc::outgoing) override {
     if (line_.closed) return;
     line_.sent.push_back(text.str());
     if (!line_.reads) line_.unsent += text.size();

@@ -8,7 +8,6 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
 using namespace mcpbx::test;
 using namespace std::chrono_literals;
 

@@ -15,7 +15,9 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::door;
+using namespace mcpbx::daemon::front;
+using namespace mcpbx::redact;
 using namespace mcpbx::test;
 
 namespace {

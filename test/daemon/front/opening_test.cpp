@@ -15,13 +15,18 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::door;
+using namespace mcpbx::daemon::policy;
+using namespace mcpbx::daemon::run;
+using namespace mcpbx::daemon::stored;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 
 namespace {
 
-mcp::feature_entry_ptr item(const std::shared_ptr<mcp::client>& owner, const std::string& key, const std::string& own) {
-  auto e = std::make_shared<mcp::feature_entry>();
+mcpbx::mcp::catalogs::feature_entry_ptr item(const std::shared_ptr<mcpbx::mcp::clients::client>& owner,
+                                             const std::string& key, const std::string& own) {
+  auto e = std::make_shared<mcpbx::mcp::catalogs::feature_entry>();
   e->key = key;
   e->own_key = own;
   e->server = owner->name();
@@ -33,26 +38,30 @@ struct opening_fixture {
   /// `of`: the tool server that calls; "": the person does.
   explicit opening_fixture(front_door::options o = {}, const std::string& of = "")
       : door(io.get_executor(), time, backend, std::move(o),
-             [of](const mcp::peer_credentials&) -> result<std::string> { return of; }) {
-    std::vector<mcp::feature_entries_ptr> others;
-    for (const auto& kind : mcp::feature_kinds().subspan(1)) {
-      std::vector<mcp::feature_entry_ptr> entries;
-      if (kind.id == mcp::kind_id::prompts) entries.push_back(item(server, "s__p", "p"));
-      if (kind.id == mcp::kind_id::resources) {
+             [of](const mcpbx::mcp::socket::peer_credentials&) -> result<std::string> { return of; }) {
+    std::vector<mcpbx::mcp::catalogs::feature_entries_ptr> others;
+    for (const auto& kind : mcpbx::mcp::protocol::feature_kinds().subspan(1)) {
+      std::vector<mcpbx::mcp::catalogs::feature_entry_ptr> entries;
+      if (kind.id == mcpbx::mcp::protocol::kind_id::prompts) entries.push_back(item(server, "s__p", "p"));
+      if (kind.id == mcpbx::mcp::protocol::kind_id::resources) {
         entries.push_back(item(server, "x://a", "x://a"));
         entries.push_back(item(server, "x://b", "x://b"));
       }
-      others.push_back(std::make_shared<mcp::feature_entries>(kind, std::move(entries)));
+      others.push_back(std::make_shared<mcpbx::mcp::catalogs::feature_entries>(kind, std::move(entries)));
     }
-    auto routes = std::make_shared<mcp::resource_routes>(
-        std::vector<mcp::resource_server>{{"s", "s", server, nullptr}}, others.at(mcp::resource_kind().index() - 1),
-        others.at(mcp::template_kind().index() - 1), std::make_shared<mcp::seen_uris>());
-    backend.catalog = std::make_shared<mcp::catalog>(
-        std::vector<mcp::entry_ptr>(), 1, mcp::withheld_tools(), std::vector<mcp::dropped_item>(),
-        mcp::catalog_rest{.others = std::move(others),
-                          .routes = std::move(routes),
-                          .extensions = std::make_shared<const std::vector<mcp::extension_route>>(
-                              1, mcp::extension_route{"s", server, {{"com.example/find", {"find/*"}}}})});
+    auto routes = std::make_shared<mcpbx::mcp::catalogs::resource_routes>(
+        std::vector<mcpbx::mcp::catalogs::resource_server>{{"s", "s", server, nullptr}},
+        others.at(mcpbx::mcp::protocol::resource_kind().index() - 1),
+        others.at(mcpbx::mcp::protocol::template_kind().index() - 1),
+        std::make_shared<mcpbx::mcp::catalogs::seen_uris>());
+    backend.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
+        std::vector<mcpbx::mcp::catalogs::entry_ptr>(), 1, mcpbx::mcp::catalogs::withheld_tools(),
+        std::vector<mcpbx::mcp::catalogs::dropped_item>(),
+        mcpbx::mcp::catalogs::catalog_rest{
+            .others = std::move(others),
+            .routes = std::move(routes),
+            .extensions = std::make_shared<const std::vector<mcpbx::mcp::catalogs::extension_route>>(
+                1, mcpbx::mcp::catalogs::extension_route{"s", server, {{"com.example/find", {"find/*"}}}})});
     door.accept(std::make_unique<fake_transport>(line), {1000, 100});
     turn();
   }
@@ -197,7 +206,7 @@ TEST_CASE("opening: a caller that can be asked is asked for what a prompt needs,
   f.line.sent.clear();
   const auto ask = [&] {
     return handler->ask({"s", "elicitation/create", raw_json::own(R"({"message":"m"})")},
-                        [&](mcp::call_outcome&& o) { answers.emplace_back(o.value.text()); });
+                        [&](mcpbx::mcp::rpc::call_outcome&& o) { answers.emplace_back(o.value.text()); });
   };
   ask();
   f.turn();
@@ -229,7 +238,7 @@ struct asking_fixture : opening_fixture {
     CHECK(contains(server->calls[0].caller.capabilities.text(), "elicitation"));
     handler = server->calls[0].questions;
     ticket = handler->ask({"s", "elicitation/create", raw_json::own(form)},
-                          [this](mcp::call_outcome&& o) { answers.emplace_back(o.value.text()); });
+                          [this](mcpbx::mcp::rpc::call_outcome&& o) { answers.emplace_back(o.value.text()); });
     turn();
   }
   void answer(std::string_view members) {
@@ -242,8 +251,8 @@ struct asking_fixture : opening_fixture {
   }
   static constexpr std::string_view form =
       R"({"message":"Which?","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}})";
-  std::shared_ptr<mcp::question_handler> handler;
-  mcp::question_handler::ticket ticket = 0;
+  std::shared_ptr<mcpbx::mcp::clients::question_handler> handler;
+  mcpbx::mcp::clients::question_handler::ticket ticket = 0;
   std::vector<std::string> answers;
 };
 
@@ -275,7 +284,8 @@ TEST_CASE("L19: what a prompt needs to know before its run begins is a question 
     f.turn();
     REQUIRE(f.backend.started.size() == 1);
     CHECK(f.backend.started[0].run == "mine");
-    f.backend.feeds.at("mine")->push({daemon::run_event::kind::status, {}, {}, event("{\"type\":\"status\"}")});
+    f.backend.feeds.at("mine")->push(
+        {mcpbx::daemon::run::run_event::kind::status, {}, {}, event("{\"type\":\"status\"}")});
     f.backend.feeds.at("mine")->done(raw_json::literal(R"({"output":"done"})"));
     f.turn();
     CHECK(f.was_said(R"("seq":3,"type":"status")"));  // the numbers go on
@@ -376,7 +386,7 @@ TEST_CASE("opening: a question that nobody can answer is declined, and the error
   opening_fixture f;
   f.chat(R"({"prompt":{"name":"s__p"}})");
   f.server->calls.at(0).questions->ask({"s", "elicitation/create", raw_json::own(R"({"message":"m"})")},
-                                       [&](mcp::call_outcome&& o) { answer = o.value.text(); });
+                                       [&](mcpbx::mcp::rpc::call_outcome&& o) { answer = o.value.text(); });
   CHECK(answer.empty());
   f.turn();
   CHECK(answer == R"({"action":"decline"})");
@@ -401,7 +411,7 @@ TEST_CASE("opening: a question of an extension goes to a caller that lists it, a
     f.turn();
     f.chat(R"({"prompt":{"name":"s__p"}})");
     f.server->calls.at(0).questions->ask({"s", "find/which", raw_json::own("{}"), {}, {"com.example/find"}},
-                                         [&](mcp::call_outcome&& o) { answer = o.value.text(); });
+                                         [&](mcpbx::mcp::rpc::call_outcome&& o) { answer = o.value.text(); });
     f.turn();
     CHECK(contains(f.said(), R"("method":"find/which")") == listed);
     if (listed) f.line.say(R"({"jsonrpc":"2.0","id":)" + parse_line(f.said()) + R"(,"result":{"one":1.0}})");

@@ -16,7 +16,9 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::door;
+using namespace mcpbx::daemon::run;
+using namespace mcpbx::daemon::store;
 using namespace mcpbx::test;
 
 namespace {

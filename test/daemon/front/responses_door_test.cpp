@@ -8,7 +8,10 @@
 #include <utility>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::run;
+using namespace mcpbx::daemon::store;
+using namespace mcpbx::daemon::stored;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 
 // A name of its own, since several sources of these tests are compiled as one.

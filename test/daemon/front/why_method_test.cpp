@@ -13,15 +13,18 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::chat;
+using namespace mcpbx::daemon::policy;
+using namespace mcpbx::daemon::rpc_door;
+using namespace mcpbx::daemon::stored;
 using mcpbx::test::contains;
 
 namespace {
 
 struct setting {
   setting() {
-    add("git", mcp::server_state::ready, {"log", "push", "commit", "a b"});
-    add("web", mcp::server_state::crash_loop, {});
+    add("git", mcp::clients::server_state::ready, {"log", "push", "commit", "a b"});
+    add("web", mcp::clients::server_state::crash_loop, {});
     lists.erase("web");
     entries[0].deny = {"pu*"};
     entries[0].approve = {"com*"};
@@ -30,25 +33,25 @@ struct setting {
     offer("git__commit", "commit");
     offer("git__a_b", "a b");
   }
-  void add(const std::string& name, mcp::server_state state, const std::vector<std::string>& tools) {
-    mcp::server_status s;
+  void add(const std::string& name, mcp::clients::server_state state, const std::vector<std::string>& tools) {
+    mcp::clients::server_status s;
     s.name = name;
     s.state = state;
-    if (state != mcp::server_state::ready) s.last_error = "it exited with status 1";
+    if (state != mcp::clients::server_state::ready) s.last_error = "it exited with status 1";
     servers.push_back(s);
     entries.push_back({name, {}, {}, {}, {name, false, {}, {}}});
-    std::vector<mcp::feature_item> items;
+    std::vector<mcp::protocol::feature_item> items;
     for (const auto& tool : tools) {
-      mcp::feature_item item;
+      mcp::protocol::feature_item item;
       item.key = tool;
       items.push_back(item);
     }
-    lists[name] = std::make_shared<const std::vector<mcp::feature_item>>(std::move(items));
+    lists[name] = std::make_shared<const std::vector<mcp::protocol::feature_item>>(std::move(items));
   }
   void offer(const std::string& name, const std::string& own) { tools.push_back(test::make_tool(client, name, own)); }
 
   tool_reasons why(std::string_view name, const chat_base* base = nullptr) {
-    const mcp::catalog whole(tools, 1, withheld, dropped);
+    const mcp::catalogs::catalog whole(tools, 1, withheld, dropped);
     approval_rules rules;
     rules.entries = std::make_shared<const std::vector<server_terms>>(entries);
     if (base != nullptr) rules.profile = base->approve;
@@ -69,12 +72,12 @@ struct setting {
   }
 
   std::shared_ptr<test::fake_client> client = std::make_shared<test::fake_client>("git");
-  std::vector<mcp::server_status> servers;
+  std::vector<mcp::clients::server_status> servers;
   std::vector<server_terms> entries;
-  std::map<std::string, mcp::feature_list> lists;
-  std::vector<mcp::entry_ptr> tools;
-  mcp::withheld_tools withheld;
-  std::vector<mcp::dropped_item> dropped;
+  std::map<std::string, mcp::protocol::feature_list> lists;
+  std::vector<mcp::catalogs::entry_ptr> tools;
+  mcp::catalogs::withheld_tools withheld;
+  std::vector<mcp::catalogs::dropped_item> dropped;
   std::string json;
 };
 
@@ -121,8 +124,9 @@ TEST_CASE("why: a filter of the entry hides a tool, by its pattern and with its 
 TEST_CASE("why: pins and profiles hide a tool, and a profile's name for it is known") {
   setting s;
   s.tools.erase(s.tools.begin() + 1);
-  s.withheld.emplace("git__commit", mcp::withheld_tool{"git", "commit",
-                                                       std::make_shared<const std::string>("its definition changed")});
+  s.withheld.emplace(
+      "git__commit",
+      mcp::catalogs::withheld_tool{"git", "commit", std::make_shared<const std::string>("its definition changed")});
   const auto pinned = s.why("git__commit");
   CHECK(pinned.is == outcome::hidden);
   CHECK(step(pinned, "pins").text == "its definition changed");
@@ -178,7 +182,7 @@ TEST_CASE("why: a tool without a name says which clash took it, and an own name 
   CHECK(r.is == outcome::hidden);
   CHECK(contains(step(r, "name").text, "every name for it is taken"));
 
-  s.add("other", mcp::server_state::ready, {"commit"});
+  s.add("other", mcp::clients::server_state::ready, {"commit"});
   const auto both = s.why("commit");
   CHECK(both.is == outcome::unknown);
   CHECK(both.near == std::vector<std::string>{"git__commit", "other__commit"});

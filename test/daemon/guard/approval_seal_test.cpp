@@ -7,13 +7,14 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::guard;
+using namespace mcpbx::json;
 
 namespace {
 
-mcp::catalog_entry entry_of(const std::string& server, const std::string& origin, const std::string& tool,
-                            std::string definition) {
-  mcp::catalog_entry e;
+mcp::catalogs::catalog_entry entry_of(const std::string& server, const std::string& origin, const std::string& tool,
+                                      std::string definition) {
+  mcp::catalogs::catalog_entry e;
   e.name = "shown";
   e.server = server;
   e.tool = tool;

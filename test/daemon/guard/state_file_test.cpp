@@ -11,7 +11,8 @@
 #include <filesystem>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::guard;
+using namespace mcpbx::files;
 using mcpbx::test::temporary_directory;
 
 TEST_CASE("a state file is replaced whole, with mode 0600, in a folder with mode 0700") {
@@ -19,8 +20,8 @@ TEST_CASE("a state file is replaced whole, with mode 0600, in a folder with mode
   const std::string path = dir / "a/b/file";
   CHECK_FALSE(read_state_file(path, 100).value());
   CHECK_FALSE(replace_state_file(path, "x"));
-  REQUIRE(make_folder_of(path));
-  REQUIRE(make_folder_of(path));
+  REQUIRE(files::make_folder_of(path));
+  REQUIRE(files::make_folder_of(path));
   REQUIRE(replace_state_file(path, "one"));
   REQUIRE(replace_state_file(path, "two"));
   CHECK(read_state_file(path, 100).value() == "two");

@@ -8,31 +8,33 @@
 
 namespace mcpbx::test {
 
-class authorization_server::visitor final : public http::server_events {
+class authorization_server::visitor final : public http::servers::server_events {
  public:
   visitor(authorization_server& owner, int fd)
       : owner_(owner), line_(owner.loop_.context.get_executor(), owner.loop_.real, fd, {}, *this) {
     line_.start();
   }
-  std::optional<http::server_answer> on_head(const http::request_head&) override { return std::nullopt; }
-  void on_request(http::request_head head, shared_bytes body) override {
+  std::optional<http::servers::server_answer> on_head(const http::servers::request_head&) override {
+    return std::nullopt;
+  }
+  void on_request(http::servers::request_head head, shared_bytes body) override {
     if (owner_.silent) return;
     const auto r = owner_.answer(head.target.substr(0, head.target.find('?')), std::string(body.view()));
     if (r.status == reply::none) return;
     if (r.status == reply::hung_up) return line_.close();
     line_.answer({r.status, {{"Content-Type", "application/json"}}, r.body});
   }
-  http::server_answer on_fault(int status, std::string_view) override { return {status, {}, ""}; }
+  http::servers::server_answer on_fault(int status, std::string_view) override { return {status, {}, ""}; }
   void on_drained() override {}
   void on_left(const std::string&) override {}
 
  private:
   authorization_server& owner_;
-  http::server_connection line_;
+  http::servers::server_connection line_;
 };
 
 authorization_server::authorization_server(http_loop& loop) : loop_(loop) {
-  port_ = mcp::loopback_listener::open(loop.context.get_executor(), loop.real, "127.0.0.1:0").value();
+  port_ = mcp::socket::loopback_listener::open(loop.context.get_executor(), loop.real, "127.0.0.1:0").value();
   base_ = "http://" + port_->address();
   port_->start([this](int fd, const std::string&) { visitors_.push_back(std::make_unique<visitor>(*this, fd)); });
 }

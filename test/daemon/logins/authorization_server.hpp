@@ -42,7 +42,7 @@ class authorization_server {
   class visitor;
   reply answer(const std::string& path, const std::string& body);
   http_loop& loop_;
-  std::unique_ptr<mcp::loopback_listener> port_;
+  std::unique_ptr<mcp::socket::loopback_listener> port_;
   std::string base_;
   std::list<std::unique_ptr<visitor>> visitors_;
 };

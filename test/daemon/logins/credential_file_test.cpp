@@ -14,7 +14,7 @@
 namespace {
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::credentials;
 using mcpbx::test::temporary_directory;
 
 credential_key key_of(char c, key_place place = key_place::systemd) {

@@ -11,7 +11,7 @@
 namespace {
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::logins;
 using namespace mcpbx::test;
 using reply = authorization_server::reply;
 

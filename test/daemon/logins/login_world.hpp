@@ -25,7 +25,7 @@ struct login_world {
   std::vector<std::string> changed;
   bool locked = false;  // the key cannot be had
   std::vector<std::vector<std::string>> programs;
-  std::unique_ptr<daemon::logins> all;
+  std::unique_ptr<daemon::logins::logins> all;
 
   login_world() {
     all = daemon_beside();
@@ -33,25 +33,28 @@ struct login_world {
   }
   ~login_world() { all.reset(); }
   // Returns the logins of a daemon that shares the file.
-  using on_change = std::function<void(const daemon::login_entry& entry, bool held)>;
-  std::unique_ptr<daemon::logins> daemon_beside(on_change changes = {}) {
-    if (!changes) changes = [this](const daemon::login_entry& e, bool) { changed.push_back(e.server); };
-    return std::make_unique<daemon::logins>(
-        daemon::login_parts{loop.context.get_executor(), clock, *loop.client, auth::system_secrets()},
-        daemon::logins::options{dir / "credentials.json",
-                                [this] {
-                                  return locked
-                                             ? daemon::credential_key{}
-                                             : daemon::credential_key{daemon::key_place::systemd, std::string(32, 'k')};
-                                },
-                                "uid:1000"},
-        daemon::logins::hooks{std::move(changes),
-                              [this](std::vector<std::string> command) { programs.push_back(std::move(command)); }});
+  using on_change = std::function<void(const daemon::logins::login_entry& entry, bool held)>;
+  std::unique_ptr<daemon::logins::logins> daemon_beside(on_change changes = {}) {
+    if (!changes) changes = [this](const daemon::logins::login_entry& e, bool) { changed.push_back(e.server); };
+    return std::make_unique<daemon::logins::logins>(
+        daemon::logins::login_parts{loop.context.get_executor(), clock, *loop.client, auth::system_secrets()},
+        daemon::logins::logins::options{dir / "credentials.json",
+                                        [this] {
+                                          return locked ? daemon::credentials::credential_key{}
+                                                        : daemon::credentials::credential_key{
+                                                              daemon::credentials::key_place::systemd,
+                                                              std::string(32, 'k')};
+                                        },
+                                        "uid:1000"},
+        daemon::logins::logins::hooks{
+            std::move(changes), [this](std::vector<std::string> command) { programs.push_back(std::move(command)); }});
   }
   // Returns the name in the file of the tokens of "files".
-  std::string name_in_file() const { return daemon::credential_file::entry_name("files", as.server_url()); }
-  daemon::login_entry entry(daemon::login_settings s = {}) const {
-    daemon::login_entry e;
+  std::string name_in_file() const {
+    return daemon::credentials::credential_file::entry_name("files", as.server_url());
+  }
+  daemon::logins::login_entry entry(daemon::logins::login_settings s = {}) const {
+    daemon::logins::login_entry e;
     e.server = "files";
     if (s.url.empty()) s.url = as.server_url();
     e.address = e.fingerprint = s.url;
@@ -60,12 +63,12 @@ struct login_world {
     e.settings = [s](const auto& then) { then(s); };
     return e;
   }
-  mcp::authorizer& tokens() { return *all->tokens_of("files"); }
+  mcp::connect::authorizer& tokens() { return *all->tokens_of("files"); }
 
   // Logs in as a person with a browser does.
   void log_in() {
-    std::optional<daemon::login_invitation> told;
-    all->begin({"files"}, nullptr, [&](result<daemon::login_invitation> i) { told = std::move(i).value(); });
+    std::optional<daemon::logins::login_invitation> told;
+    all->begin({"files"}, nullptr, [&](result<daemon::logins::login_invitation> i) { told = std::move(i).value(); });
     REQUIRE(loop.until([&] { return told.has_value(); }));
     std::optional<result<void>> over;
     all->when_over({"files"}, nullptr, [&](result<void> o) { over = std::move(o); });
@@ -94,9 +97,9 @@ struct login_world {
     REQUIRE(loop.until([&] { return ready; }));
     return tokens().header();
   }
-  daemon::login_status status() {
-    std::optional<daemon::login_status> got;
-    all->status([&](const daemon::login_report& report) { got = report.servers.at(0); });
+  daemon::logins::login_status status() {
+    std::optional<daemon::logins::login_status> got;
+    all->status([&](const daemon::logins::login_report& report) { got = report.servers.at(0); });
     REQUIRE(loop.until([&] { return got.has_value(); }));
     return *got;
   }

@@ -19,7 +19,7 @@ namespace {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
-using mcpbx::daemon::redirect_listener;
+using mcpbx::daemon::logins::redirect_listener;
 using page = redirect_listener::page;
 
 struct open_port {
@@ -67,7 +67,7 @@ TEST_CASE("redirect listener: other paths, methods and host names reach nobody")
   open_port port;
   const std::string uri = port.listener->redirect_uri(), root = uri.substr(0, uri.rfind('/'));
   CHECK(get(port.loop, root + "/favicon.ico").status == 404);
-  http::request r;
+  http::clients::request r;
   r.method = "GET";
   r.url = uri + "?code=a";
   r.headers = {{"Host", "evil.example"}};

@@ -16,11 +16,13 @@
 namespace first_waits_of_runs {
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::limits;
+using namespace mcpbx::daemon::tools;
+using namespace mcpbx::daemon::waits;
 using namespace mcpbx::test;
 
 struct starting_servers final : tool_source {
-  mcp::catalog_ptr snapshot() const override { return nullptr; }
+  mcpbx::mcp::catalogs::catalog_ptr snapshot() const override { return nullptr; }
   void when_settled(milliseconds, std::function<void()> then) override {
     ++asked;
     settled = std::move(then);

@@ -43,7 +43,7 @@ inline providers::tool_call_block lookup(std::string id, std::string arguments =
 /// One answer of the scripted model.
 struct step {
   std::vector<std::string> deltas;
-  std::optional<record::assistant> reply;
+  std::optional<stored::record::assistant> reply;
   std::optional<providers::model_error> error;  ///< without reply and error the model stays silent until the run ends
 };
 inline step says(std::string text, std::vector<providers::tool_call_block> calls = {}) {
@@ -95,7 +95,7 @@ class scripted_model final : public providers::model {
  private:
   void asked(providers::model_request request, const std::shared_ptr<bool>& alive, providers::model_events& events) {
     // No record commands a status line, so it is not noted as an effect.
-    if (request.settings.max_output_tokens != status_writer::max_tokens) note_("model");
+    if (request.settings.max_output_tokens != run::status_writer::max_tokens) note_("model");
     // The address of a local would not do: the address sanitizer keeps locals elsewhere.
     stack.push_back(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
     requests.push_back(std::move(request));
@@ -143,47 +143,48 @@ class scripted_model final : public providers::model {
 };
 
 /// A tool server. Each tool behaves as its entry in `tools` says; without one it answers "fine".
-class scripted_client final : public mcp::client {
+class scripted_client final : public mcp::clients::client {
  public:
-  using behaviour = std::function<mcp::call_outcome(const mcp::server_call&)>;
+  using behaviour = std::function<mcp::rpc::call_outcome(const mcp::clients::server_call&)>;
   scripted_client(asio::io_context& context, std::string name, std::function<void(std::string)> note)
       : context_(context), name_(std::move(name)), note_(std::move(note)) {}
   const std::string& name() const override { return name_; }
-  mcp::era era() const override { return mcp::era::legacy; }
+  mcp::clients::era era() const override { return mcp::clients::era::legacy; }
 
-  ticket call(mcp::server_call&& c) override {
+  ticket call(mcp::clients::server_call&& c) override {
     const auto t = ++last_;
     params.emplace_back(c.params.text());
-    note_("call " + find_member(c.params, "name").as_string().value_or("?"));
-    const auto tool = find_member(c.params, "name").as_string().value_or("");
+    note_("call " + json::find_member(c.params, "name").as_string().value_or("?"));
+    const auto tool = json::find_member(c.params, "name").as_string().value_or("");
     auto& kept = open.emplace(t, std::move(c)).first->second;
     if (hold.contains(tool)) return t;
     const auto found = tools.find(tool);
-    finish_later(t, found == tools.end() ? mcp::call_outcome{mcp::call_outcome::kind::result, text_result("fine"), {}}
-                                         : found->second(kept));
+    finish_later(t, found == tools.end()
+                        ? mcp::rpc::call_outcome{mcp::rpc::call_outcome::kind::result, text_result("fine"), {}}
+                        : found->second(kept));
     return t;
   }
   void cancel(ticket t, std::string_view) override {
     if (!open.contains(t)) return;
     ++cancelled;
-    finish_later(t, mcp::call_outcome::failed(errc::cancelled, "cancelled"));
+    finish_later(t, mcp::rpc::call_outcome::failed(errc::cancelled, "cancelled"));
   }
   time_point next_start() const override { return starts_at; }
   std::string_view instructions() const override { return instructed; }
-  void finish_later(ticket t, mcp::call_outcome outcome) {
+  void finish_later(ticket t, mcp::rpc::call_outcome outcome) {
     asio::post(context_, [this, t, outcome = std::move(outcome)]() mutable {
       auto node = open.extract(t);
       if (!node.empty()) node.mapped().done(std::move(outcome));
     });
   }
   void release(std::string_view text = "fine") {
-    for (auto& [t, c] : open) finish_later(t, {mcp::call_outcome::kind::result, text_result(text), {}});
+    for (auto& [t, c] : open) finish_later(t, {mcp::rpc::call_outcome::kind::result, text_result(text), {}});
   }
 
   std::map<std::string, behaviour> tools;
   std::map<std::string, bool> hold;  ///< tools that answer only on release()
   std::vector<std::string> params;
-  std::map<ticket, mcp::server_call> open;
+  std::map<ticket, mcp::clients::server_call> open;
   int cancelled = 0;
   time_point starts_at = never;  ///< returned by next_start()
   std::string instructed;        ///< returned by instructions()
@@ -195,10 +196,10 @@ class scripted_client final : public mcp::client {
   ticket last_ = 0;
 };
 
-class fake_tools final : public tool_source {
+class fake_tools final : public tools::tool_source {
  public:
   explicit fake_tools(asio::io_context& context) : context_(context) {}
-  mcp::catalog_ptr snapshot() const override { return catalog; }
+  mcp::catalogs::catalog_ptr snapshot() const override { return catalog; }
   void when_settled(milliseconds at_most, std::function<void()> then) override {
     waited = at_most;
     if (settled)
@@ -206,9 +207,10 @@ class fake_tools final : public tool_source {
     else
       waiting = std::move(then);
   }
-  std::vector<waiting_server> waiting_for_login() const override { return want_login; }
-  std::vector<waiting_server> want_login;
-  mcp::catalog_ptr catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{}, 1);
+  std::vector<tools::waiting_server> waiting_for_login() const override { return want_login; }
+  std::vector<tools::waiting_server> want_login;
+  mcp::catalogs::catalog_ptr catalog =
+      std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{}, 1);
   bool settled = true;
   milliseconds waited{-1};
   std::function<void()> waiting;
@@ -219,14 +221,14 @@ class fake_tools final : public tool_source {
 
 /// Keeps the records and effects of each run. A run acts only right after an append, so an effect belongs to the run
 /// that appended last.
-class noted_journal final : public journal {
+class noted_journal final : public daemon::store::journal {
  public:
   struct run {
-    std::vector<run_record> records;
+    std::vector<stored::run_record> records;
     std::vector<bool> synced;  ///< for each record: its append was to survive a loss of power
     std::vector<effect> effects;
   };
-  std::unique_ptr<run_journal> open_run(const std::string&) override {
+  std::unique_ptr<daemon::store::run_journal> open_run(const std::string&) override {
     runs_.push_back(std::make_shared<run>());
     return std::make_unique<one>(*this, runs_.back());
   }
@@ -237,9 +239,9 @@ class noted_journal final : public journal {
   const std::vector<std::shared_ptr<run>>& runs() const { return runs_; }
 
  private:
-  struct one final : run_journal {
+  struct one final : daemon::store::run_journal {
     one(noted_journal& o, std::shared_ptr<run> r) : owner(o), mine(std::move(r)) {}
-    asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) override {
+    asio::awaitable<result<void>> append(std::vector<stored::run_record> records, bool synced) override {
       for (auto& r : records) mine->records.push_back(std::move(r));
       mine->synced.resize(mine->records.size(), synced);
       owner.acting_ = mine;
@@ -254,19 +256,19 @@ class noted_journal final : public journal {
 
 /// Returns the effects that the state machine commands for these records, in order, each with the number of records
 /// that lead to it.
-inline std::vector<effect> commanded(const std::vector<run_record>& records) {
+inline std::vector<effect> commanded(const std::vector<stored::run_record>& records) {
   std::vector<effect> all;
   std::map<std::string, std::string> meant;
-  run_core core;
+  core::run_core core;
   for (std::size_t i = 0; i < records.size(); ++i) {
-    if (const auto* reply = std::get_if<record::assistant>(&records[i]))
+    if (const auto* reply = std::get_if<stored::record::assistant>(&records[i]))
       for (const auto& tool : reply->tools) meant[tool.name] = tool.tool;
     core.apply(records[i]);
     for (const auto& c : core.commands()) {
-      if (std::holds_alternative<command::call_model>(c)) all.push_back({"model", i + 1});
-      const auto* run = std::get_if<command::run_call>(&c);
+      if (std::holds_alternative<core::command::call_model>(c)) all.push_back({"model", i + 1});
+      const auto* run = std::get_if<core::command::run_call>(&c);
       const auto* name = run ? &core.find_call(run->call_id)->name : nullptr;
-      if (name && *name != read_result::name) all.push_back({"call " + meant[*name], i + 1});  // no server's
+      if (name && *name != results::read_result::name) all.push_back({"call " + meant[*name], i + 1});  // no server's
     }
   }
   return all;
@@ -288,17 +290,19 @@ inline std::string fault_of(const noted_journal::run& run) {
   return fault.empty() ? resent_fault_of(fold(run.records, run.records.size())) : fault;
 }
 
-class failing_journal final : public journal {
+class failing_journal final : public daemon::store::journal {
  public:
-  std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(*this); }
+  std::unique_ptr<daemon::store::run_journal> open_run(const std::string&) override {
+    return std::make_unique<one>(*this);
+  }
   std::string fail_at;  ///< name of the record whose append fails
 
  private:
-  struct one final : run_journal {
+  struct one final : daemon::store::run_journal {
     explicit one(failing_journal& o) : owner(o) {}
-    asio::awaitable<result<void>> append(std::vector<run_record> records, bool) override {
+    asio::awaitable<result<void>> append(std::vector<stored::run_record> records, bool) override {
       for (const auto& r : records)
-        if (name_of(r) == owner.fail_at) co_return fail(errc::io, "no space left on device");
+        if (stored::name_of(r) == owner.fail_at) co_return fail(errc::io, "no space left on device");
       co_return result<void>{};
     }
     failing_journal& owner;
@@ -306,13 +310,13 @@ class failing_journal final : public journal {
 };
 
 /// Reads the feeds of its runs to their ends, as soon as events arrive.
-class caller final : public run_feed::listener {
+class caller final : public run::run_feed::listener {
  public:
   /// Attaches to the feed and reads the events that are there already.
-  void read(run_feed& feed, run_feed::wish w = {}) {
+  void read(run::run_feed& feed, run::run_feed::wish w = {}) {
     last_run = feed.run();
     readers.push_back(feed.attach(*this, w));
-    on_ready(run_event::kind::snapshot);
+    on_ready(run::run_event::kind::snapshot);
   }
   void leave(const std::string& why = "the caller went away") {
     for (auto& r : std::exchange(readers, {})) r->leave(why);
@@ -321,7 +325,7 @@ class caller final : public run_feed::listener {
   void answer_no_more() {
     for (auto& r : readers) r->answer_no_more();
   }
-  void on_ready(run_event::kind) override {
+  void on_ready(run::run_event::kind) override {
     for (std::size_t i = 0; i < readers.size(); ++i) {  // `then` may add readers
       auto& r = *readers[i];
       while (const auto* e = r.peek()) {
@@ -333,7 +337,7 @@ class caller final : public run_feed::listener {
         refused.push_back(*r.refusal());
       } else {
         done.push_back(r.result());
-        CHECK(raw_json::parse(done.back().text()).has_value());
+        CHECK(json::raw_json::parse(done.back().text()).has_value());
       }
       readers.erase(readers.begin() + static_cast<std::ptrdiff_t>(i--));
       if (then) then();
@@ -348,39 +352,39 @@ class caller final : public run_feed::listener {
   }
   std::string member(std::string_view key) const {
     REQUIRE(done.size() == 1);
-    const auto value = find_member(done.front(), key);
+    const auto value = json::find_member(done.front(), key);
     return value.as_string().value_or(std::string(value.text()));
   }
   lines events;
   std::vector<std::uint64_t> numbers;  ///< sequence numbers of the events, `done` included
-  std::vector<raw_json> done;
+  std::vector<json::raw_json> done;
   std::vector<error> refused;
   std::string last_run;
   std::function<void()> then;
-  std::vector<std::unique_ptr<feed_reader>> readers;
+  std::vector<std::unique_ptr<run::feed_reader>> readers;
 
  private:
-  void take(const run_feed::entry& e) {
+  void take(const run::run_feed::entry& e) {
     numbers.push_back(e.seq);
-    if (e.event.type == run_event::kind::done) return;
-    if (e.event.type == run_event::kind::text)
+    if (e.event.type == run::run_event::kind::done) return;
+    if (e.event.type == run::run_event::kind::text)
       events.push_back("text " + e.event.text);
-    else if (e.event.type == run_event::kind::reasoning)
+    else if (e.event.type == run::run_event::kind::reasoning)
       events.push_back("reasoning " + e.event.text);
     else
       events.push_back(e.event.body.str());
     if (e.event.is_delta()) return;
-    CHECK(raw_json::parse(events.back()).has_value());
+    CHECK(json::raw_json::parse(events.back()).has_value());
     CHECK(events.back().starts_with("{\"type\":\""));
   }
 };
 
 /// A runner whose start() also attaches a caller to the run.
-class test_runner final : public runner {
+class test_runner final : public run::runner {
  public:
-  using runner::runner;
-  using runner::start;
-  result<std::string> start(run_request r, caller& c) {
+  using run::runner::runner;
+  using run::runner::start;
+  result<std::string> start(run::run_request r, caller& c) {
     const bool deltas = r.stream;
     auto feed = start(std::move(r));
     if (!feed) return std::unexpected(feed.error());
@@ -389,10 +393,12 @@ class test_runner final : public runner {
   }
 };
 
-inline std::vector<adapted_tool> plain_adapter(std::span<const mcp::entry_ptr> entries, std::string_view) {
-  std::vector<adapted_tool> all;
+inline std::vector<tools::adapted_tool> plain_adapter(std::span<const mcp::catalogs::entry_ptr> entries,
+                                                      std::string_view) {
+  std::vector<tools::adapted_tool> all;
   for (std::size_t i = 0; i < entries.size(); ++i)
-    all.push_back({i, {providers::model_name(entries[i]->name), entries[i]->description, raw_json::literal("{}")}});
+    all.push_back(
+        {i, {providers::model_name(entries[i]->name), entries[i]->description, json::raw_json::literal("{}")}});
   return all;
 }
 
@@ -411,11 +417,11 @@ struct fixture {
   std::shared_ptr<const std::string> origin = std::make_shared<std::string>("a command");  ///< of tools offered next
   std::unique_ptr<test_runner> runs;
   std::int64_t most_rounds = 1'000;  ///< ceiling for the rounds of runs that resume
-  std::vector<server_terms> servers{
+  std::vector<stored::server_terms> servers{
       {"srv", {}, {"locked"}, {"precious", "guarded"}}};  ///< kept with runs that begin in this process
-  std::shared_ptr<run_configuration> configured;          ///< used by runs that begin next
+  std::shared_ptr<run::run_configuration> configured;     ///< used by runs that begin next
   /// Applies the present limits to a run of an earlier process before it resumes.
-  std::function<result<void>(run_request&)> hold = [this](run_request& r) {
+  std::function<result<void>(run::run_request&)> hold = [this](run::run_request& r) {
     r.limits.max_rounds = std::min(r.limits.max_rounds, most_rounds);
     return result<void>();
   };
@@ -424,34 +430,34 @@ struct fixture {
   std::string unproven;
 
   /// Own answers to servers, of which runs are told if `answers` is set before the first start.
-  std::shared_ptr<answer_settings> answering = std::make_shared<answer_settings>();
-  own_answers own{{context.get_executor(), time, nullptr, [this] { return answering; }}};
+  std::shared_ptr<answers::answer_settings> answering = std::make_shared<answers::answer_settings>();
+  answers::own_answers own{{context.get_executor(), time, nullptr, [this] { return answering; }}};
 
-  explicit fixture(bool store_fails = false, journal* other = nullptr, std::size_t awake_runs = 0) {
+  explicit fixture(bool store_fails = false, daemon::store::journal* other = nullptr, std::size_t awake_runs = 0) {
     if (store_fails) unproven = "what a store that fails has not kept cannot be folded";
     offer({"lookup", "other"});
     configured = configure();
     runs = std::make_unique<test_runner>(
         context.get_executor(), time, random, tools, [this] { return configured; },
         other         ? *other
-        : store_fails ? static_cast<journal&>(failing)
+        : store_fails ? static_cast<daemon::store::journal&>(failing)
                       : kept,
-        runner::options{.adapt = plain_adapter,
-                        .keep_to_present_terms = [this](run_request& r) { return hold(r); },
-                        .run_ended = [this] { active_at_ends.push_back(runs->active()); },
-                        .answers = &own,
-                        .awake_runs = awake_runs});
+        run::runner::options{.adapt = plain_adapter,
+                             .keep_to_present_terms = [this](run::run_request& r) { return hold(r); },
+                             .run_ended = [this] { active_at_ends.push_back(runs->active()); },
+                             .answers = &own,
+                             .awake_runs = awake_runs});
   }
   /// Returns a configuration with both models and the present value of `servers`.
-  std::shared_ptr<run_configuration> configure() {
-    return std::make_shared<run_configuration>(
+  std::shared_ptr<run::run_configuration> configure() {
+    return std::make_shared<run::run_configuration>(
         [this](std::string_view name) -> result<std::shared_ptr<providers::model>> {
           if (name == "quick") return quick;
           if (!name.empty() && name != "scripted")
             return fail(errc::not_found, "there is no model \"" + std::string(name) + "\"");
           return model;
         },
-        present_terms(std::make_shared<const std::vector<server_terms>>(servers)));
+        policy::present_terms(std::make_shared<const std::vector<stored::server_terms>>(servers)));
   }
   ~fixture() {
     bool joined = false;
@@ -468,12 +474,12 @@ struct fixture {
     for (const auto& run : kept.runs()) CHECK(fault_of(*run) == "");
   }
 
-  mcp::entry_ptr entry(const std::string& name, std::string title = {}) {
-    auto e = std::make_shared<mcp::catalog_entry>();
+  mcp::catalogs::entry_ptr entry(const std::string& name, std::string title = {}) {
+    auto e = std::make_shared<mcp::catalogs::catalog_entry>();
     e->name = "srv__" + name;
     e->server = "srv";
     e->tool = name;
-    e->definition = raw_json::own("{\"name\":" + json_quoted(name) + "}");
+    e->definition = json::raw_json::own("{\"name\":" + json::json_quoted(name) + "}");
     e->exposed = e->definition;
     e->annotations.title = std::move(title);
     e->owner = server;
@@ -482,36 +488,36 @@ struct fixture {
     return e;
   }
   /// Returns the tool as its server lists it after an update.
-  mcp::entry_ptr changed(const std::string& name) {
-    auto e = std::make_shared<mcp::catalog_entry>(*entry(name));
-    e->definition = raw_json::own("{\"name\":" + json_quoted(name) + R"(,"description":"new"})");
+  mcp::catalogs::entry_ptr changed(const std::string& name) {
+    auto e = std::make_shared<mcp::catalogs::catalog_entry>(*entry(name));
+    e->definition = json::raw_json::own("{\"name\":" + json::json_quoted(name) + R"(,"description":"new"})");
     e->exposed = e->definition;
     e->hash = 8;
     return e;
   }
   void offer(const std::vector<std::string>& names) {
-    std::vector<mcp::entry_ptr> entries;
+    std::vector<mcp::catalogs::entry_ptr> entries;
     for (const auto& n : names) entries.push_back(entry(n));
-    tools.catalog = std::make_shared<mcp::catalog>(std::move(entries), tools.catalog->revision() + 1);
+    tools.catalog = std::make_shared<mcp::catalogs::catalog>(std::move(entries), tools.catalog->revision() + 1);
   }
   /// Offers tools under any names: pairs of the server's own name and the name in the catalog.
   void list(const std::vector<std::pair<std::string, std::string>>& named) {
-    std::vector<mcp::entry_ptr> entries;
+    std::vector<mcp::catalogs::entry_ptr> entries;
     for (const auto& [own, name] : named) {
-      auto e = std::make_shared<mcp::catalog_entry>(*entry(own));
+      auto e = std::make_shared<mcp::catalogs::catalog_entry>(*entry(own));
       e->name = name;
       entries.push_back(std::move(e));
     }
-    tools.catalog = std::make_shared<mcp::catalog>(std::move(entries), tools.catalog->revision() + 1);
+    tools.catalog = std::make_shared<mcp::catalogs::catalog>(std::move(entries), tools.catalog->revision() + 1);
   }
   /// Returns the server's own names of the tools that were called, in order.
   lines called() const {
     lines all;
-    for (const auto& p : server->params) all.push_back(member_text(*raw_json::parse(p), "name"));
+    for (const auto& p : server->params) all.push_back(json::member_text(*json::raw_json::parse(p), "name"));
     return all;
   }
   /// Returns the records of the run that was started last.
-  const std::vector<run_record>& written() const { return kept.runs().back()->records; }
+  const std::vector<stored::run_record>& written() const { return kept.runs().back()->records; }
 
   /// Runs everything that can happen without the clock.
   void settle() {
@@ -519,23 +525,23 @@ struct fixture {
     while (context.poll() > 0) {
     }
   }
-  static run_request ask(run_limits limits = {}) {
-    run_request r;
+  static run::run_request ask(stored::run_limits limits = {}) {
+    run::run_request r;
     r.system = "be brief";
     r.messages = {providers::user_message("go")};
-    limits.status = status_mode::off;
+    limits.status = stored::status_mode::off;
     limits.guidance.on = false;
     r.limits = std::move(limits);
     return r;
   }
-  std::string start(run_request r) {
+  std::string start(run::run_request r) {
     auto name = runs->start(std::move(r), caller_);
     REQUIRE(name.has_value());
     CHECK(caller_.done.empty());
     return *name;
   }
   /// Starts a run and lets it go on until it needs the clock or an answer from outside.
-  std::string run(run_request r = ask()) {
+  std::string run(run::run_request r = ask()) {
     auto name = start(std::move(r));
     settle();
     return name;

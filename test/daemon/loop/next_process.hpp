@@ -8,7 +8,7 @@
 
 namespace mcpbx::daemon::test {
 
-inline run_request detached(const std::string& name) {
+inline run::run_request detached(const std::string& name) {
   auto r = fixture::ask();
   r.run = name;
   r.detach = true;
@@ -16,7 +16,7 @@ inline run_request detached(const std::string& name) {
 }
 
 /// Returns the records of a detached run that waits for approval.
-inline std::vector<run_record> left_asking() {
+inline std::vector<stored::run_record> left_asking() {
   fixture f;
   f.offer({"guarded"});
   f.model->script = {calls({call("a", "srv__guarded")})};
@@ -30,16 +30,16 @@ inline std::vector<run_record> left_asking() {
 /// were written by another process.
 struct next_process : fixture {
   next_process() { unproven = "its records begin in another process"; }
-  memory_journal disk{true};
-  void resume(std::vector<run_record> records) {
-    unfinished_run left;
+  daemon::store::memory_journal disk{true};
+  void resume(std::vector<stored::run_record> records) {
+    daemon::store::unfinished_run left;
     left.run = "long";
     left.journal = disk.open_run("long");
     left.records = std::move(records);
     runs->resume(std::move(left));
     settle();
   }
-  const std::vector<run_record>& added() const { return *disk.kept().back().second; }
+  const std::vector<stored::run_record>& added() const { return *disk.kept().back().second; }
 };
 
 }  // namespace mcpbx::daemon::test

@@ -20,7 +20,7 @@ struct fixture {
 
   void fill() { held.set(8u << 20); }
   void free() { held.set(0); }
-  std::unique_ptr<room_queue::place> come(std::string name, std::function<void()> then = [] {}) {
+  std::unique_ptr<limits::room_queue::place> come(std::string name, std::function<void()> then = [] {}) {
     return queue.enter([this, name = std::move(name), then = std::move(then)] {
       called += name;
       then();
@@ -30,7 +30,7 @@ struct fixture {
 
   std::size_t limit = byte_account::limit();
   mcpbx::test::manual_time time;
-  room_queue queue{time};
+  limits::room_queue queue{time};
   byte_share held;
   std::string called;
 };
@@ -100,7 +100,7 @@ TEST_CASE_FIXTURE(fixture, "a queue that everybody has left is told nothing, and
 }
 
 TEST_CASE_FIXTURE(fixture, "several queues of a thread are told of the same room") {
-  room_queue other(time);
+  limits::room_queue other(time);
   std::string others;
   fill();
   const auto a = come("a");

@@ -14,7 +14,9 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::run;
+using namespace mcpbx::daemon::test;
+using namespace mcpbx::json;
 
 namespace {
 
@@ -36,7 +38,7 @@ run_event status(std::string_view text) {
 }
 
 run_event round(int n) {
-  return {kind::round, "", "", event_json::round(n, "m")};
+  return {kind::round, "", "", mcpbx::daemon::event_json::round(n, "m")};
 }
 
 /// A reader that reads when read() is called, or as soon as an event arrives.

@@ -12,8 +12,10 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::run;
+using namespace mcpbx::daemon::stored;
 using namespace mcpbx::daemon::test;
+using namespace mcpbx::redact;
 
 namespace {
 

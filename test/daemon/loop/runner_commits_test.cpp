@@ -13,7 +13,9 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::run;
+using namespace mcpbx::daemon::store;
+using namespace mcpbx::daemon::stored;
 using namespace mcpbx::daemon::test;
 
 namespace {
@@ -232,13 +234,14 @@ TEST_CASE("L17: a run that lost the race for its session is refused without a wo
   for (const bool detached : {false, true}) {
     CAPTURE(detached);
     std::vector<std::string> logged;
-    log::install(log::level::warn, [&](log::level, std::string_view line) { logged.emplace_back(line); });
+    mcpbx::log::install(mcpbx::log::level::warn,
+                        [&](mcpbx::log::level, std::string_view line) { logged.emplace_back(line); });
     auto r = fixture::ask();
     r.detach = detached;
     r.limits.status = status_mode::names;
     held_run run({says("never")}, std::move(r));
     run.release(std::unexpected(lost));
-    log::install(log::level::off, {});
+    mcpbx::log::install(mcpbx::log::level::off, {});
     CHECK(logged.empty());
     REQUIRE(run.f.caller_.refused.size() == 1);
     CHECK((run.f.caller_.refused[0].code == lost.code && run.f.caller_.refused[0].message == lost.message));

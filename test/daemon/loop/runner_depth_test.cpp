@@ -8,7 +8,7 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::stored;
 using namespace mcpbx::daemon::test;
 
 namespace {
@@ -52,7 +52,8 @@ TEST_CASE("G32: the property of the fold holds at depth 50") {
   for (std::size_t count = 1; count <= records.size(); ++count) {
     const auto core = fold(records, count);
     CHECK(fault_of(core.facts().messages) == "");
-    for (const auto& c : core.commands()) model_calls += std::holds_alternative<command::call_model>(c) ? 1 : 0;
+    for (const auto& c : core.commands())
+      model_calls += std::holds_alternative<daemon::core::command::call_model>(c) ? 1 : 0;
   }
   CHECK(model_calls == 51);
 }

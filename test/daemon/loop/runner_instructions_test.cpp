@@ -13,8 +13,10 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::run;
+using namespace mcpbx::daemon::stored;
 using namespace mcpbx::daemon::test;
+using namespace mcpbx::redact;
 
 namespace {
 
@@ -24,13 +26,14 @@ struct instructing : fixture {
     server->instructed = "Look first.";
     mail->instructed = "Ask before you send.";
     spare->instructed = "I am not offered.";
-    tools.catalog = std::make_shared<mcp::catalog>(
-        std::vector<mcp::entry_ptr>{of(server, "srv", "lookup"), of(server, "srv", "other"), of(mail, "mail", "send"),
-                                    of(spare, "spare", "hide")},
+    tools.catalog = std::make_shared<mcp::catalogs::catalog>(
+        std::vector<mcp::catalogs::entry_ptr>{of(server, "srv", "lookup"), of(server, "srv", "other"),
+                                              of(mail, "mail", "send"), of(spare, "spare", "hide")},
         9);
   }
-  mcp::entry_ptr of(const std::shared_ptr<scripted_client>& owner, const std::string& name, const std::string& tool) {
-    auto e = std::make_shared<mcp::catalog_entry>(*entry(tool));
+  mcp::catalogs::entry_ptr of(const std::shared_ptr<scripted_client>& owner, const std::string& name,
+                              const std::string& tool) {
+    auto e = std::make_shared<mcp::catalogs::catalog_entry>(*entry(tool));
     e->name = name + "__" + tool;
     e->server = name;
     e->owner = owner;

@@ -10,54 +10,56 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
 using namespace mcpbx::daemon::test;
+using namespace mcpbx::json;
 
 namespace {
 
 /// A tool whose result links to two resources, and the servers that have them.
 struct linked : fixture {
   linked() {
-    server->tools["lookup"] = [](const mcp::server_call&) {
-      return mcp::call_outcome{
-          mcp::call_outcome::kind::result,
+    server->tools["lookup"] = [](const mcp::clients::server_call&) {
+      return mcp::rpc::call_outcome{
+          mcp::rpc::call_outcome::kind::result,
           raw_json::literal(
               R"({"content":[{"type":"resource_link","uri":"x://open","name":"a"},{"type":"resource_link","uri":"x://secret","name":"b"}]})"),
           {}};
     };
     offer({"lookup"});
     const auto resource = [](const std::shared_ptr<scripted_client>& owner, const std::string& uri) {
-      auto e = std::make_shared<mcp::feature_entry>();
+      auto e = std::make_shared<mcp::catalogs::feature_entry>();
       e->key = e->own_key = uri;
       e->server = owner->name();
       e->owner = owner;
       return e;
     };
-    auto entries = std::make_shared<mcp::feature_entries>(
-        mcp::resource_kind(),
-        std::vector<mcp::feature_entry_ptr>{resource(far, "x://open"), resource(far, "x://secret")});
-    auto none = std::make_shared<mcp::feature_entries>(mcp::template_kind(), std::vector<mcp::feature_entry_ptr>());
-    auto prompts = std::make_shared<mcp::feature_entries>(mcp::prompt_kind(), std::vector<mcp::feature_entry_ptr>());
-    mcp::catalog_rest rest{.others = {prompts, entries, none}};
-    rest.routes =
-        std::make_shared<mcp::resource_routes>(std::vector<mcp::resource_server>{{"far", "far", far, nullptr}}, entries,
-                                               none, std::make_shared<mcp::seen_uris>());
+    auto entries = std::make_shared<mcp::catalogs::feature_entries>(
+        mcp::protocol::resource_kind(),
+        std::vector<mcp::catalogs::feature_entry_ptr>{resource(far, "x://open"), resource(far, "x://secret")});
+    auto none = std::make_shared<mcp::catalogs::feature_entries>(mcp::protocol::template_kind(),
+                                                                 std::vector<mcp::catalogs::feature_entry_ptr>());
+    auto prompts = std::make_shared<mcp::catalogs::feature_entries>(mcp::protocol::prompt_kind(),
+                                                                    std::vector<mcp::catalogs::feature_entry_ptr>());
+    mcp::catalogs::catalog_rest rest{.others = {prompts, entries, none}};
+    rest.routes = std::make_shared<mcp::catalogs::resource_routes>(
+        std::vector<mcp::catalogs::resource_server>{{"far", "far", far, nullptr}}, entries, none,
+        std::make_shared<mcp::catalogs::seen_uris>());
     const auto had = tools.catalog->entries();
-    tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(had.begin(), had.end()),
-                                                   tools.catalog->revision() + 1, mcp::withheld_tools(),
-                                                   std::vector<mcp::dropped_item>(), std::move(rest));
+    tools.catalog = std::make_shared<mcp::catalogs::catalog>(
+        std::vector<mcp::catalogs::entry_ptr>(had.begin(), had.end()), tools.catalog->revision() + 1,
+        mcp::catalogs::withheld_tools(), std::vector<mcp::catalogs::dropped_item>(), std::move(rest));
   }
   /// Lets the model follow a link; returns the text of the result that it got.
-  std::string read(const std::string& uri, record::link_rules rules = {}) {
+  std::string read(const std::string& uri, daemon::stored::record::link_rules rules = {}) {
     auto follows = lookup("b", R"({"uri":")" + uri + "\"}");
-    follows.name = read_result::name;
+    follows.name = daemon::results::read_result::name;
     model->script = {calls({lookup("a")}), calls({follows}), says("done")};
     auto r = ask();
     r.links = std::move(rules);
     run(std::move(r));
     std::string got;
     for (const auto& one : written())
-      if (const auto* result = std::get_if<record::call_result>(&one); result && result->call_id == "b")
+      if (const auto* result = std::get_if<daemon::stored::record::call_result>(&one); result && result->call_id == "b")
         got = result->result.text();
     return got;
   }
@@ -67,7 +69,9 @@ struct linked : fixture {
 }  // namespace
 
 TEST_CASE("L19: a linked resource is read at its server if the rules of the run allow it") {
-  for (const auto& rules : {record::link_rules{}, record::link_rules{{"x://o*"}, {}}, {{}, {"x://secret"}}}) {
+  for (const auto& rules : {daemon::stored::record::link_rules{},
+                            daemon::stored::record::link_rules{{"x://o*"}, {}},
+                            {{}, {"x://secret"}}}) {
     linked f;
     CHECK(f.read("x://open", rules).find("Not read") == std::string::npos);
     CHECK(f.far->params == lines{R"({"uri":"x://open"})"});
@@ -75,7 +79,7 @@ TEST_CASE("L19: a linked resource is read at its server if the rules of the run 
 }
 
 TEST_CASE("L19: a linked resource that the rules of the run deny is read at no server and the model is told so") {
-  for (const auto& rules : {record::link_rules{{"x://o*"}, {}}, {{}, {"x://secret"}}, {{}, {"*"}}}) {
+  for (const auto& rules : {daemon::stored::record::link_rules{{"x://o*"}, {}}, {{}, {"x://secret"}}, {{}, {"*"}}}) {
     linked f;
     // The model has no tool for it if nothing may be read.
     CHECK(f.read("x://secret", rules).find(rules.none() ? "mcpbx__read_result" : "Not read: ") != std::string::npos);

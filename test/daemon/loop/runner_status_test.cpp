@@ -9,8 +9,10 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::run;
+using namespace mcpbx::daemon::stored;
 using namespace mcpbx::daemon::test;
+using namespace mcpbx::json;
 
 namespace {
 
@@ -106,11 +108,12 @@ TEST_CASE("L15: the tool's name stands in after 2 s, and where the model fails o
 
 TEST_CASE("L15: a call that is made again has no second line written about it") {
   fixture f;
-  auto again = std::make_shared<mcp::catalog_entry>(*f.entry("lookup"));
+  auto again = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*f.entry("lookup"));
   again->manner.max_retries = 1;
-  f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{again}, 9);
-  f.server->tools["lookup"] = [](const mcp::server_call&) {
-    return mcp::call_outcome::failed(errc::unavailable, "server \"srv\" died");
+  f.tools.catalog =
+      std::make_shared<mcpbx::mcp::catalogs::catalog>(std::vector<mcpbx::mcp::catalogs::entry_ptr>{again}, 9);
+  f.server->tools["lookup"] = [](const mcpbx::mcp::clients::server_call&) {
+    return mcpbx::mcp::rpc::call_outcome::failed(errc::unavailable, "server \"srv\" died");
   };
   f.model->script = {calls({lookup("a")}), says("done")};
   f.run(watched());

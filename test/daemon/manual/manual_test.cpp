@@ -42,7 +42,7 @@ TEST_CASE("manual: help keeps its tables and its paragraphs") {
 
 TEST_CASE("O6: mcpbx(1) has each verb and each of its options") {
   const auto page = mcpbx_page();
-  cli::with_pages([&](const CLI::App& app) {
+  cli::program::with_pages([&](const CLI::App& app) {
     for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
       CAPTURE(verb->get_name());
       CHECK(contains(page, ".SS \"" + verb->get_name() + "\"\n"));
@@ -55,7 +55,7 @@ TEST_CASE("O6: mcpbx(1) has each verb and each of its options") {
 
 TEST_CASE("O6: mcpbx-config(5) has each key at the top and of a server") {
   const auto page = config_page();
-  for (const auto& key : conf::root_section().keys) {
+  for (const auto& key : conf::model::root_section().keys) {
     CAPTURE(key.name);
     CHECK(contains(page, roff_bold(key.name)));
     if (key.inner != nullptr)

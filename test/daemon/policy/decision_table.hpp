@@ -13,8 +13,8 @@ namespace mcpbx::daemon::test {
 
 struct table_row {
   std::string_view conditions;  ///< a character for each input, as in the inputs or `-` for any; blanks only part them
-  verdict says;
-  rule by;
+  policy::verdict says;
+  policy::rule by;
   mutable std::size_t used = 0;
 };
 
@@ -50,7 +50,7 @@ void check_table(const std::vector<std::string_view>& inputs, const std::vector<
     for (const auto& row : table) {
       if (!fits(row.conditions, now)) continue;
       ++row.used;
-      const decision d = decide(now);
+      const policy::decision d = decide(now);
       if (d.says == row.says && d.by == row.by) return;
       if (++wrong <= 10) MESSAGE("inputs ", std::string(now), ": not as in the row ", std::string(row.conditions));
       return;

@@ -11,8 +11,10 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::policy;
+using namespace mcpbx::daemon::stored;
 using namespace mcpbx::daemon::test;
+using namespace mcpbx::json;
 
 namespace {
 
@@ -100,14 +102,14 @@ TEST_CASE("L21: a request that names tools gets those, and one that names none g
 }
 
 TEST_CASE("G38: facts of an entry under a profile's name have the name of the whole catalog") {
-  mcp::catalog_entry entry;
+  mcp::catalogs::catalog_entry entry;
   entry.name = "git__push";
   entry.server = "git";
   entry.tool = "push";
   entry.rules = {"a", "b", "c"};
   entry.annotations.read_only = true;
   entry.definition = raw_json::literal("{}");
-  const auto renamed = mcp::renamed(entry, "send");
+  const auto renamed = mcp::catalogs::renamed(entry, "send");
   const auto facts = facts_of(*renamed);
   CHECK(facts.names.name == "git__push");
   CHECK(facts.names.prefixed == "a");

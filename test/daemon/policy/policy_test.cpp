@@ -11,8 +11,10 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::policy;
+using namespace mcpbx::daemon::stored;
 using namespace mcpbx::daemon::test;
+using namespace mcpbx::json;
 
 namespace {
 
@@ -30,7 +32,7 @@ tool_facts push() {
   return {.server = "git", .own = "push", .names = {"git__push"}};
 }
 
-const mcp::withheld_tool held{"git", "push", std::make_shared<const std::string>("its definition changed")};
+const mcp::catalogs::withheld_tool held{"git", "push", std::make_shared<const std::string>("its definition changed")};
 
 }  // namespace
 

@@ -11,7 +11,7 @@
 #include <sstream>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::core;
 using namespace mcpbx::daemon::test;
 
 namespace {

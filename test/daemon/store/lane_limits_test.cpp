@@ -11,7 +11,6 @@
 #include <utility>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
 using namespace mcpbx::daemon::test;
 
 TEST_CASE("G25: a journal for which no thread can be started fails what is asked of it, until one can" *

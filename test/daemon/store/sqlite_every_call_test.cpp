@@ -8,7 +8,10 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::core;
+using namespace mcpbx::daemon::sqlite;
+using namespace mcpbx::daemon::store;
+using namespace mcpbx::daemon::stored;
 using namespace mcpbx::daemon::test;
 
 namespace {

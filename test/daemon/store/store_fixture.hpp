@@ -73,7 +73,7 @@ struct folder {
 };
 
 /// A whole recorded run with `n % 4` rounds of two calls; everything in it is told by `n`.
-inline std::vector<run_record> run_of(int n) {
+inline std::vector<stored::run_record> run_of(int n) {
   const auto name = std::to_string(n);
   script s;
   for (int k = 0; k < n % 4; ++k) {
@@ -82,24 +82,25 @@ inline std::vector<run_record> run_of(int n) {
     s.answer(answered("b" + id, std::string(static_cast<std::size_t>(n % 7) * 300, 'x'))).answer(failed("a" + id));
   }
   s.model(reply("done " + name));
-  std::get<record::run_started>(s.records.front()).run = name;
+  std::get<stored::record::run_started>(s.records.front()).run = name;
   return std::move(s.records);
 }
 
-inline std::vector<std::string> texts_of(const std::vector<run_record>& records) {
+inline std::vector<std::string> texts_of(const std::vector<stored::run_record>& records) {
   std::vector<std::string> all;
-  for (const auto& r : records) all.push_back(to_text(r));
+  for (const auto& r : records) all.push_back(stored::to_text(r));
   return all;
 }
 
-inline run_batch batch_of(std::shared_ptr<run_place> place, std::vector<run_record> records) {
+inline daemon::store::run_batch batch_of(std::shared_ptr<daemon::store::run_place> place,
+                                         std::vector<stored::run_record> records) {
   auto texts = texts_of(records);
   return {std::move(place), std::move(records), std::move(texts), 1};
 }
 
 /// One append to a file, without a journal.
-inline result<void> put(run_store& file, run_batch batch, bool synced = false) {
-  run_batch* const one = &batch;
+inline result<void> put(daemon::store::run_store& file, daemon::store::run_batch batch, bool synced = false) {
+  daemon::store::run_batch* const one = &batch;
   return file.append({&one, 1}, synced);
 }
 
@@ -111,10 +112,10 @@ inline void go(asio::io_context& context, std::function<asio::awaitable<void>()>
 }
 
 /// Appends one record after another, and writes each time how many were acknowledged.
-inline asio::awaitable<result<void>> write_run(run_journal& to, std::vector<run_record> records,
+inline asio::awaitable<result<void>> write_run(daemon::store::run_journal& to, std::vector<stored::run_record> records,
                                                std::function<void(std::size_t)> acknowledged = {}) {
   for (std::size_t i = 0; i < records.size(); ++i) {
-    std::vector<run_record> one;
+    std::vector<stored::run_record> one;
     one.push_back(records[i]);
     auto done = co_await to.append(std::move(one), i + 1 == records.size());
     if (!done) co_return done;
@@ -123,35 +124,35 @@ inline asio::awaitable<result<void>> write_run(run_journal& to, std::vector<run_
   co_return result<void>{};
 }
 
-using recovery_rule = decltype(record_rules::recovery);
+using recovery_rule = decltype(daemon::store::record_rules::recovery);
 
-inline postgres_store::options in_schema(const std::string& schema, const std::string& owner = "us") {
-  postgres_store::options o;
+inline postgres::postgres_store::options in_schema(const std::string& schema, const std::string& owner = "us") {
+  postgres::postgres_store::options o;
   o.url = [] { return result<std::string>(database()); };
   o.owner = [owner] { return result<std::string>(owner); };
   o.label = "the daemon " + owner;
   o.schema = schema;
   return o;
 }
-inline std::unique_ptr<run_store> file_at(const std::string& path) {
-  if (on_postgres()) return std::make_unique<postgres_store>(in_schema(path));
-  return std::make_unique<sqlite_store>(sqlite_store::options{.path = path, .busy_ms = 20});
+inline std::unique_ptr<daemon::store::run_store> file_at(const std::string& path) {
+  if (on_postgres()) return std::make_unique<postgres::postgres_store>(in_schema(path));
+  return std::make_unique<sqlite::sqlite_store>(sqlite::sqlite_store::options{.path = path, .busy_ms = 20});
 }
-inline std::unique_ptr<run_store> opened(const std::string& path) {
+inline std::unique_ptr<daemon::store::run_store> opened(const std::string& path) {
   auto file = file_at(path);
   const auto done = file->open();
   REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
   return file;
 }
-inline std::vector<run_row> runs_in(run_store& file) {
-  if (auto* sqlite = dynamic_cast<sqlite_store*>(&file)) return sqlite->runs().value();
-  return dynamic_cast<postgres_store&>(file).runs().value();
+inline std::vector<stored::run_row> runs_in(daemon::store::run_store& file) {
+  if (auto* sqlite = dynamic_cast<sqlite::sqlite_store*>(&file)) return sqlite->runs().value();
+  return dynamic_cast<postgres::postgres_store&>(file).runs().value();
 }
 /// Changes a journal behind its back.
 inline void with_plain_sql(const std::string& path, const std::string& sql) {
   if (on_postgres()) {
-    const auto& pq = *libpq::load().value();
-    auto connection = postgres_connection::open(pq, {.url = database()});
+    const auto& pq = *postgres::libpq::load().value();
+    auto connection = postgres::postgres_connection::open(pq, {.url = database()});
     REQUIRE(connection.has_value());
     const auto done = (*connection)->execute("SET search_path TO " + path + ";" + sql);
     CHECK_MESSAGE(done.has_value(), (done ? "" : done.error().what));
@@ -165,20 +166,21 @@ inline void with_plain_sql(const std::string& path, const std::string& sql) {
   sqlite3_free(wrong);
   sqlite3_close(db);
 }
-inline lane_journal::options rules(recovery_rule rule = recovery_of) {
-  lane_journal::options o;
+inline daemon::store::lane_journal::options rules(recovery_rule rule = core::recovery_of) {
+  daemon::store::lane_journal::options o;
   o.rules.recovery = std::move(rule);
-  o.rules.fold = folded;
+  o.rules.fold = core::folded;
   return o;
 }
 
 struct store {
-  explicit store(const std::string& path, recovery_rule rule = recovery_of) : store(path, rules(std::move(rule))) {}
-  store(const std::string& path, lane_journal::options o) : store(file_at(path), std::move(o)) {}
-  store(std::unique_ptr<run_store> file, lane_journal::options o)
+  explicit store(const std::string& path, recovery_rule rule = core::recovery_of)
+      : store(path, rules(std::move(rule))) {}
+  store(const std::string& path, daemon::store::lane_journal::options o) : store(file_at(path), std::move(o)) {}
+  store(std::unique_ptr<daemon::store::run_store> file, daemon::store::lane_journal::options o)
       : time(context.get_executor()), journal(context.get_executor(), time, std::move(file), std::move(o)) {}
   /// Writes all of the run.
-  result<void> write(const std::string& run, std::vector<run_record> records) {
+  result<void> write(const std::string& run, std::vector<stored::run_record> records) {
     auto open = journal.open_run(run);
     result<void> outcome;
     context.restart();
@@ -187,14 +189,14 @@ struct store {
     return outcome;
   }
   asio::io_context context{1};
-  system_time time;
-  lane_journal journal;
+  async::system_time time;
+  daemon::store::lane_journal journal;
 };
 
 /// Returns the content of a journal: each run's row and records.
-inline std::vector<std::pair<run_row, std::vector<run_record>>> contents(const std::string& path) {
+inline std::vector<std::pair<stored::run_row, std::vector<stored::run_record>>> contents(const std::string& path) {
   const auto file = opened(path);
-  std::vector<std::pair<run_row, std::vector<run_record>>> all;
+  std::vector<std::pair<stored::run_row, std::vector<stored::run_record>>> all;
   for (auto& row : runs_in(*file)) {
     auto records = file->records(row.id);
     REQUIRE_MESSAGE(records.has_value(), (records ? "" : records.error().message));

@@ -9,8 +9,9 @@
 #include <string>
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using mcpbx::test::contains;
-using toolbox::calculate;
+using mcpbx::toolbox::calculate;
 
 namespace {
 

@@ -12,11 +12,10 @@
 #include <string_view>
 
 using namespace mcpbx::toolbox;
-namespace json = boost::json;
 
 namespace {
 
-int code_of(const json::value& answer) {
+int code_of(const boost::json::value& answer) {
   return static_cast<int>(answer.at("error").at("code").as_int64());
 }
 
@@ -25,30 +24,30 @@ int code_of(const json::value& answer) {
 TEST_CASE("toolbox: initialize answers the revision asked for if it is a known one") {
   for (const auto* revision : {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}) {
     client c;
-    const auto r = c.request("initialize", json::value{{"protocolVersion", revision}}).at("result");
+    const auto r = c.request("initialize", boost::json::value{{"protocolVersion", revision}}).at("result");
     CHECK(r.at("protocolVersion") == revision);
   }
   client c;
-  const auto r = c.request("initialize", json::value{{"protocolVersion", "2026-07-28"}}).at("result");
+  const auto r = c.request("initialize", boost::json::value{{"protocolVersion", "2026-07-28"}}).at("result");
   CHECK(r.at("protocolVersion") == "2025-11-25");
   CHECK(r.at("serverInfo").at("name") == "mcpbx-toolbox");
   CHECK(r.at("serverInfo").at("version") == "9.9.9");
   CHECK(r.at("capabilities").at("tools").is_object());
-  CHECK(code_of(client().request("initialize", json::object())) == -32602);
+  CHECK(code_of(client().request("initialize", boost::json::object())) == -32602);
 }
 
 TEST_CASE("toolbox: the new era and unknown methods are refused") {
   client c;
-  CHECK(code_of(c.request("server/discover", json::object())) == -32601);
+  CHECK(code_of(c.request("server/discover", boost::json::object())) == -32601);
   c.open();
-  CHECK(code_of(c.request("resources/list", json::object())) == -32601);
+  CHECK(code_of(c.request("resources/list", boost::json::object())) == -32601);
 }
 
 TEST_CASE("toolbox: tools wait for initialize, ping does not") {
   client c;
-  CHECK(c.request("ping", {}).at("result") == json::object());
+  CHECK(c.request("ping", {}).at("result") == boost::json::object());
   CHECK(code_of(c.request("tools/list", {})) == -32600);
-  CHECK(code_of(c.request("tools/call", json::value{{"name", "calculate"}})) == -32600);
+  CHECK(code_of(c.request("tools/call", boost::json::value{{"name", "calculate"}})) == -32600);
 }
 
 TEST_CASE("toolbox: notifications and responses are not answered") {
@@ -84,7 +83,7 @@ TEST_CASE("toolbox: half a line at the end is an error, an empty end is silent")
   client c;
   CHECK(c.core.finish() == "");
   CHECK(c.core.feed(R"({"jsonrpc":"2.0",)") == "");
-  CHECK(code_of(json::parse(c.core.finish())) == -32700);
+  CHECK(code_of(boost::json::parse(c.core.finish())) == -32700);
 }
 
 TEST_CASE("toolbox: lines may arrive in pieces and several at once") {
@@ -101,7 +100,7 @@ TEST_CASE("toolbox: batches belong to one revision") {
   const std::string batch =
       R"([{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/x"},{"id":2},5])";
   client old;
-  old.request("initialize", json::value{{"protocolVersion", "2025-03-26"}});
+  old.request("initialize", boost::json::value{{"protocolVersion", "2025-03-26"}});
   const auto answers = old.line(batch).as_array();
   REQUIRE(answers.size() >= 2);
   CHECK(answers[0].at("id") == 1);
@@ -128,7 +127,7 @@ TEST_CASE("toolbox: the list of tools is complete and well-formed") {
   const auto list = with.request("tools/list", {}).at("result").at("tools").as_array();
   CHECK(list.size() == 7);
   for (const auto& tool : list) {
-    CAPTURE(json::serialize(tool.at("name")));
+    CAPTURE(boost::json::serialize(tool.at("name")));
     CHECK_FALSE(tool.at("title").as_string().empty());
     CHECK_FALSE(tool.at("description").as_string().empty());
     CHECK(tool.at("inputSchema").at("type") == "object");
@@ -139,31 +138,31 @@ TEST_CASE("toolbox: the list of tools is complete and well-formed") {
       for (const auto& name : required->as_array())
         CHECK(tool.at("inputSchema").at("properties").as_object().contains(name.as_string()));
   }
-  CHECK(code_of(with.request("tools/list", json::value{{"cursor", "x"}})) == -32602);
+  CHECK(code_of(with.request("tools/list", boost::json::value{{"cursor", "x"}})) == -32602);
 }
 
 TEST_CASE("toolbox: the clock tools answer in text and structure") {
   client c;
   c.open();
-  const auto now = c.call("current_time", json::value{{"timeZone", "UTC"}});
+  const auto now = c.call("current_time", boost::json::value{{"timeZone", "UTC"}});
   CHECK(now.text == "2026-07-28T07:30:15+00:00 (Tuesday, UTC)");
   CHECK(now.structured.at("unixSeconds") == 1785223815);
   CHECK(now.structured.at("weekday") == "Tuesday");
-  const auto there = c.call("convert_time", json::value{{"time", "09:00+02:00"}, {"toTimeZone", "UTC"}});
+  const auto there = c.call("convert_time", boost::json::value{{"time", "09:00+02:00"}, {"toTimeZone", "UTC"}});
   CHECK(there.structured.at("time") == "2026-07-28T07:00:00+00:00");
-  CHECK(c.call("current_time", json::value{{"timeZone", "Nowhere"}}).failed);
-  CHECK(c.call("convert_time", json::value{{"time", "09:00"}}).text ==
+  CHECK(c.call("current_time", boost::json::value{{"timeZone", "Nowhere"}}).failed);
+  CHECK(c.call("convert_time", boost::json::value{{"time", "09:00"}}).text ==
         "The argument \"toTimeZone\" is missing or empty.");
 }
 
 TEST_CASE("toolbox: the calculator answers a JSON number") {
   client c;
   c.open();
-  const auto r = c.call("calculate", json::value{{"expression", "6 * 7"}});
+  const auto r = c.call("calculate", boost::json::value{{"expression", "6 * 7"}});
   CHECK(r.text == "42");
   CHECK(r.structured.at("result") == 42);
   CHECK(r.structured.at("exact") == true);
-  const auto wrong = c.call("calculate", json::value{{"expression", "6 *"}});
+  const auto wrong = c.call("calculate", boost::json::value{{"expression", "6 *"}});
   CHECK(wrong.failed);
   CHECK(wrong.structured.is_null());
 }
@@ -171,9 +170,10 @@ TEST_CASE("toolbox: the calculator answers a JSON number") {
 TEST_CASE("toolbox: wrong arguments come back as sentences") {
   client c;
   c.open();
-  CHECK(c.call("calculate", json::object()).text == "The argument \"expression\" is missing or empty.");
-  CHECK(c.call("calculate", json::value{{"expression", 42}}).text == "\"expression\" must be a text, not a number.");
-  CHECK(c.call("calculate", json::value{{"expresion", "1"}}).text ==
+  CHECK(c.call("calculate", boost::json::object()).text == "The argument \"expression\" is missing or empty.");
+  CHECK(c.call("calculate", boost::json::value{{"expression", 42}}).text ==
+        "\"expression\" must be a text, not a number.");
+  CHECK(c.call("calculate", boost::json::value{{"expresion", "1"}}).text ==
         "There is no argument \"expresion\" (did you mean \"expression\"?). There are: expression.");
   const auto twice = c.line(
       R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"calculate","arguments":{"expression":"1","expression":"2"}}})");
@@ -184,16 +184,17 @@ TEST_CASE("toolbox: calls that are none are protocol errors") {
   client c;
   c.open();
   CHECK(code_of(c.request("tools/call", {})) == -32602);
-  CHECK(code_of(c.request("tools/call", json::value{{"name", 5}})) == -32602);
-  CHECK(code_of(c.request("tools/call", json::value{{"name", "calculate"}, {"arguments", "x"}})) == -32602);
-  const auto unknown = c.request("tools/call", json::value{{"name", "calculat"}});
+  CHECK(code_of(c.request("tools/call", boost::json::value{{"name", 5}})) == -32602);
+  CHECK(code_of(c.request("tools/call", boost::json::value{{"name", "calculate"}, {"arguments", "x"}})) == -32602);
+  const auto unknown = c.request("tools/call", boost::json::value{{"name", "calculat"}});
   CHECK(code_of(unknown) == -32602);
   CHECK(std::string(unknown.at("error").at("message").as_string()).find("did you mean \"calculate\"?") !=
         std::string::npos);
   CHECK(code_of(c.line(
             R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"calculate","name":"current_time"}})")) ==
         -32602);
-  CHECK(code_of(c.request("tools/call", json::value{{"name", "read_file"}})) == -32602);  // no folder, no file tools
+  CHECK(code_of(c.request("tools/call", boost::json::value{{"name", "read_file"}})) ==
+        -32602);  // no folder, no file tools
 }
 
 TEST_CASE("toolbox: a conversation is answered the same in pieces of any size") {

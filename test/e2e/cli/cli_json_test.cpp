@@ -11,7 +11,7 @@
 #include <sstream>
 
 using namespace mcpbx::e2e;
-using mcpbx::raw_json;
+using mcpbx::json::raw_json;
 
 namespace {
 
@@ -22,7 +22,7 @@ class published_schemas {
   published_schemas() {
     const auto file = raw_json::parse(read_file(std::string(MCPBX_SOURCE_DIR) + "/docs/schemas/cli.json"));
     REQUIRE(file.has_value());
-    parts_ = std::string(mcpbx::find_member(*file, "$defs").text());
+    parts_ = std::string(mcpbx::json::find_member(*file, "$defs").text());
     constexpr std::string_view open = R"("type": "object", "properties")";
     for (auto at = parts_.find(open); at != std::string::npos; at = parts_.find(open, at + 1))
       parts_.insert(at + std::string_view(R"("type": "object", )").size(), R"("additionalProperties": false, )");
@@ -31,13 +31,13 @@ class published_schemas {
   std::string fault(const std::string& name, std::string_view text) const {
     const auto schema = raw_json::parse(R"({"$ref":"#/$defs/)" + name + R"(","$defs":)" + parts_ + "}");
     REQUIRE(schema.has_value());
-    const auto compiled = mcpbx::providers::json_schema::compile(*schema);
+    const auto compiled = mcpbx::providers::schema::json_schema::compile(*schema);
     REQUIRE(compiled.has_value());
-    REQUIRE_MESSAGE(compiled->notes().empty(), mcpbx::providers::describe(compiled->notes(), name));
+    REQUIRE_MESSAGE(compiled->notes().empty(), mcpbx::providers::schema::describe(compiled->notes(), name));
     const auto value = raw_json::parse(text);
     if (!value) return "no JSON: " + std::string(text);
     const auto verdict = compiled->check(*value);
-    return mcpbx::providers::describe(verdict.violations, name);
+    return mcpbx::providers::schema::describe(verdict.violations, name);
   }
   bool has(const std::string& name) const { return contains(parts_, "\n    \"" + name + "\": "); }
 

@@ -12,15 +12,15 @@
 
 namespace mcpbx::test {
 
-struct fuzz_sink final : providers::decoder_sink {
+struct fuzz_sink final : providers::wire::decoder_sink {
   std::string told;
   int ends = 0;
   void on_text(std::string_view d) override { told += "t" + std::string(d); }
   void on_reasoning(std::string_view d) override { told += "r" + std::string(d); }
   void on_end(providers::model_reply r) override {
     ++ends;
-    told += "|end " + std::string(to_string(r.reason)) + std::string(r.message->raw.text());
-    if (r.message->raw && !raw_json::parse(r.message->raw.text(), 1024)) std::abort();
+    told += "|end " + std::string(providers::to_string(r.reason)) + std::string(r.message->raw.text());
+    if (r.message->raw && !json::raw_json::parse(r.message->raw.text(), 1024)) std::abort();
     for (const auto* c : r.message->calls()) told += " " + c->id + " " + c->name + " " + c->arguments_text + c->problem;
   }
   void on_error(providers::model_error e) override {
@@ -30,10 +30,10 @@ struct fuzz_sink final : providers::decoder_sink {
 };
 
 inline std::string fuzz_run(std::string_view api, std::string_view type, std::string_view bytes, std::size_t step) {
-  providers::wire_options options;
+  providers::wire::wire_options options;
   options.model = "m";
   fuzz_sink s;
-  const auto decoder = providers::find_codec(api)->make_decoder(type, options);
+  const auto decoder = providers::registry::find_codec(api)->make_decoder(type, options);
   for (; !bytes.empty() && !decoder->done(); bytes.remove_prefix(std::min(step, bytes.size())))
     decoder->feed(bytes.substr(0, step), s);
   if (!decoder->done()) decoder->finish(s);

@@ -19,6 +19,7 @@
 
 namespace asio = boost::asio;
 using namespace mcpbx;
+using namespace mcpbx::async;
 using namespace mcpbx::test;
 
 namespace {

@@ -22,6 +22,7 @@
 
 namespace asio = boost::asio;
 using namespace mcpbx;
+using namespace mcpbx::async;
 using namespace mcpbx::test;
 
 TEST_CASE("work runs on the lane and its answer comes back on the speaking thread") {

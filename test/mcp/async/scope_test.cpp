@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace asio = boost::asio;
-using mcpbx::scope;
+using mcpbx::async::scope;
 using namespace mcpbx::test;
 
 namespace {

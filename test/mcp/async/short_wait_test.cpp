@@ -10,6 +10,7 @@
 
 namespace asio = boost::asio;
 using namespace mcpbx;
+using namespace mcpbx::async;
 using namespace mcpbx::test;
 using std::chrono::microseconds;
 

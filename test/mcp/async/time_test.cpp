@@ -11,6 +11,7 @@
 
 namespace asio = boost::asio;
 using namespace mcpbx;
+using namespace mcpbx::async;
 using namespace mcpbx::test;
 using namespace std::chrono_literals;
 

@@ -9,8 +9,9 @@
 namespace {
 
 using namespace mcpbx::auth;
+using namespace mcpbx::auth::flow;
 using mcpbx::errc;
-using mcpbx::secret;
+using mcpbx::redact::secret;
 using mcpbx::test::scripted_authorization;
 using kind = authorization::step::kind;
 

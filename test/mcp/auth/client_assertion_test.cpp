@@ -15,9 +15,10 @@
 namespace {
 
 using namespace mcpbx::auth;
+using namespace mcpbx::auth::flow;
 using mcpbx::base64url;
 using mcpbx::errc;
-using mcpbx::secret;
+using mcpbx::redact::secret;
 using mcpbx::test::made_key;
 using mcpbx::test::scripted_authorization;
 using kind = authorization::step::kind;

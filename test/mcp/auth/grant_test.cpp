@@ -11,8 +11,9 @@
 namespace {
 
 using namespace mcpbx::auth;
+using namespace mcpbx::auth::flow;
 using mcpbx::errc;
-using mcpbx::secret;
+using mcpbx::redact::secret;
 using mcpbx::test::parsed;
 
 grant sample() {
@@ -107,7 +108,8 @@ TEST_CASE("renewal: the password inside of the client's proof is hidden as it is
   const auto request = renewal_request(g, 0);
   REQUIRE(request);
   const auto hidden = request->secrets();
-  CHECK(mcpbx::redactor::redact("bad: of%2Fprovider%20%2Bcanary-1, of/provider +canary-1.") == "bad: ***, ***.");
+  CHECK(mcpbx::redact::redactor::redact("bad: of%2Fprovider%20%2Bcanary-1, of/provider +canary-1.") ==
+        "bad: ***, ***.");
 }
 
 }  // namespace

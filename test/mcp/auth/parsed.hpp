@@ -6,8 +6,8 @@
 
 namespace mcpbx::test {
 
-inline raw_json parsed(std::string_view text) {
-  return raw_json::parse(text).value();
+inline json::raw_json parsed(std::string_view text) {
+  return json::raw_json::parse(text).value();
 }
 
 }  // namespace mcpbx::test

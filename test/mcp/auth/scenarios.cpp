@@ -12,12 +12,12 @@ namespace mcpbx::test {
 namespace {
 
 using world = scripted_authorization;
-using options = auth::authorization::options;
+using options = auth::flow::authorization::options;
 
 constexpr const char* resource_document = "https://mcp.example.com/.well-known/oauth-protected-resource/mcp";
 constexpr const char* server_document = "https://as.example.com/.well-known/oauth-authorization-server";
 
-void add(auth::document_answer& document, std::string_view member) {
+void add(auth::flow::document_answer& document, std::string_view member) {
   document.body.insert(document.body.size() - 1, "," + std::string(member));
 }
 
@@ -61,12 +61,12 @@ auto answered_by(std::string issuer, bool promised) {
 void with_own_client(world& w, options& o) {
   replace(w.at[server_document].body, R"(,"registration_endpoint":"https://as.example.com/register")", "");
   o.client_id = "mine";
-  o.client_secret = secret("my-secret");
+  o.client_secret = redact::secret("my-secret");
 }
 
 // Returns an unsigned token for an audience.
-secret jwt_for(std::string_view audience) {
-  return secret("e30." + base64url(R"({"aud":")" + std::string(audience) + R"("})") + ".c2ln");
+redact::secret jwt_for(std::string_view audience) {
+  return redact::secret("e30." + base64url(R"({"aud":")" + std::string(audience) + R"("})") + ".c2ln");
 }
 
 // The resource names another authorization server, which has a registration and tokens of its own.
@@ -168,7 +168,7 @@ std::vector<auth_scenario> make() {
        {{plain,
          [](world& w, options& o) {
            with_own_client(w, o);
-           o.kind = auth::grant_kind::client_credentials;
+           o.kind = auth::flow::grant_kind::client_credentials;
          }}}},
       {"client-credentials-signed",
        "The client itself is authorized, by an assertion that it signs.",
@@ -176,16 +176,16 @@ std::vector<auth_scenario> make() {
          [](world& w, options& o) {
            with_own_client(w, o);
            add(w.at[server_document], R"("token_endpoint_auth_methods_supported":["private_key_jwt"])");
-           o.kind = auth::grant_kind::client_credentials;
+           o.kind = auth::flow::grant_kind::client_credentials;
            o.client_secret = {};
-           o.key = {secret(made_key()), "key-1"};
+           o.key = {redact::secret(made_key()), "key-1"};
          }}},
        true},
       {"workload",
        "The platform's signed token stands for the program; it is for this authorization server.",
        {{plain,
          [](world&, options& o) {
-           o.kind = auth::grant_kind::workload;
+           o.kind = auth::flow::grant_kind::workload;
            o.client_id = "mine";
            o.assertion = jwt_for("https://as.example.com/");
          }}}},
@@ -193,7 +193,7 @@ std::vector<auth_scenario> make() {
        "The platform's signed token is for another authorization server, so it is not sent.",
        {{plain,
          [](world&, options& o) {
-           o.kind = auth::grant_kind::workload;
+           o.kind = auth::flow::grant_kind::workload;
            o.assertion = jwt_for("https://honest.example.com");
          }}},
        false,
@@ -203,9 +203,9 @@ std::vector<auth_scenario> make() {
        {{R"(Bearer scope="files:read")",
          [](world& w, options& o) {
            with_own_client(w, o);
-           o.kind = auth::grant_kind::enterprise;
+           o.kind = auth::flow::grant_kind::enterprise;
            o.assertion = jwt_for("idp-client");
-           o.provider = {"https://idp.example.com/token", "idp-client", secret("idp-secret")};
+           o.provider = {"https://idp.example.com/token", "idp-client", redact::secret("idp-secret")};
            w.at["https://idp.example.com/token"] = {
                200, R"({"access_token":"e.id-jag.s","issued_token_type":"urn:ietf:params:oauth:token-type:id-jag",)"
                     R"("token_type":"N_A"})"};

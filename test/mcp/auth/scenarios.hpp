@@ -12,7 +12,7 @@ namespace mcpbx::test {
 /// One authorization of a scenario. The grant of the one before is in the options already.
 struct scenario_leg {
   std::string_view challenge;  ///< the WWW-Authenticate header with which the server refused
-  std::function<void(scripted_authorization& world, auth::authorization::options& o)> change = {};
+  std::function<void(scripted_authorization& world, auth::flow::authorization::options& o)> change = {};
 };
 
 struct auth_scenario {

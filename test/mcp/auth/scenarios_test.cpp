@@ -19,6 +19,7 @@
 namespace {
 
 using namespace mcpbx::auth;
+using namespace mcpbx::auth::flow;
 using mcpbx::errc;
 using mcpbx::test::auth_scenario;
 using mcpbx::test::auth_scenarios;

@@ -24,7 +24,7 @@ void tell_form(std::string& told, std::string_view form) {
     told += "  " + name + ": " + readable(value) + "\n";
 }
 
-void tell(std::string& told, const auth::document_request& r) {
+void tell(std::string& told, const auth::flow::document_request& r) {
   told += r.method + " " + r.url + "\n";
   bool form = false;
   for (const auto& h : r.headers) {
@@ -40,7 +40,7 @@ void tell(std::string& told, const auth::document_request& r) {
     told += "  " + r.body + "\n";
 }
 
-void tell(std::string& told, const auth::document_answer& a) {
+void tell(std::string& told, const auth::flow::document_answer& a) {
   told += std::to_string(a.status) + "\n" + (a.body.empty() ? "" : "  " + a.body + "\n") + "\n";
 }
 
@@ -59,21 +59,21 @@ scripted_authorization::scripted_authorization() {
                                         R"({"access_token":"token-1","refresh_token":"refresh-1","expires_in":3600})"};
 }
 
-auth::authorization::options scripted_authorization::options() {
+auth::flow::authorization::options scripted_authorization::options() {
   return {.server = "files", .server_url = "https://mcp.example.com/mcp"};
 }
 
-auth::document_answer scripted_authorization::answer_to(const auth::document_request& request) {
+auth::flow::document_answer scripted_authorization::answer_to(const auth::flow::document_request& request) {
   requests.push_back(request);
   const auto found = at.find(request.url);
-  auto answer = found == at.end() ? auth::document_answer{404, ""} : found->second;
+  auto answer = found == at.end() ? auth::flow::document_answer{404, ""} : found->second;
   tell(told, request);
   tell(told, answer);
   return answer;
 }
 
-bool scripted_authorization::step(auth::authorization& flow) {
-  using kind = auth::authorization::step::kind;
+bool scripted_authorization::step(auth::flow::authorization& flow) {
+  using kind = auth::flow::authorization::step::kind;
   const auto step = flow.now();
   switch (step.type) {
     case kind::fetch:
@@ -102,7 +102,7 @@ bool scripted_authorization::step(auth::authorization& flow) {
   return false;
 }
 
-void scripted_authorization::play(auth::authorization& flow) {
+void scripted_authorization::play(auth::flow::authorization& flow) {
   for (int steps = 0; steps < 50 && step(flow); ++steps) {
   }
 }

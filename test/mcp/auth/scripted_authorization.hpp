@@ -22,20 +22,20 @@ struct scripted_authorization {
   /// A server at https://mcp.example.com/mcp that https://as.example.com authorizes for.
   scripted_authorization();
 
-  std::map<std::string, auth::document_answer> at;  ///< answers by address; all others are 404
-  std::vector<auth::document_request> requests;     ///< all that were made
+  std::map<std::string, auth::flow::document_answer> at;  ///< answers by address; all others are 404
+  std::vector<auth::flow::document_request> requests;     ///< all that were made
   std::string redirect_uri = "http://127.0.0.1:40001/callback";
   std::string answer = "code=the-code&state=STATE";  ///< the redirect's query; STATE stands for the right one
   known_secrets secrets;
 
   /// Returns the options of an authorization at this server.
-  static auth::authorization::options options();
+  static auth::flow::authorization::options options();
   /// Plays the shell until the flow is over or somebody must do something this object does not do.
-  void play(auth::authorization& flow);
+  void play(auth::flow::authorization& flow);
   /// Does the present step. Returns false if that is not possible, or the flow is over.
-  bool step(auth::authorization& flow);
+  bool step(auth::flow::authorization& flow);
   /// Returns the answer to a request.
-  auth::document_answer answer_to(const auth::document_request& request);
+  auth::flow::document_answer answer_to(const auth::flow::document_request& request);
   std::string told;  ///< all steps that were played, in the form of test/transcripts/auth
   /// Returns a field of the last address that the person was sent to, or of the last form.
   std::string browsed(std::string_view field) const;

@@ -12,7 +12,7 @@ namespace mcpbx::test {
 bridge::bridge(eras e) : era(e) {
   session_options.version = "1";
   held_options.expiry = milliseconds(10'000);
-  changes_ = rig.supervisor->on_catalog_change([this](const mcp::feature_kind& kind) {
+  changes_ = rig.supervisor->on_catalog_change([this](const mcp::protocol::feature_kind& kind) {
     for (std::size_t i = 0; i < callers_.size(); ++i) callers_[i]->list_changed(kind);  // one may join meanwhile
   });
 }
@@ -43,7 +43,7 @@ bridge_caller& bridge::add_caller(const std::string& name, const std::string& pr
   return *callers_.back();
 }
 
-void bridge::start(std::function<void(mcp::server_options&)> edit) {
+void bridge::start(std::function<void(mcp::supervise::server_options&)> edit) {
   for (const auto& s : servers_) {
     auto o = server_named(s->name);
     o.plain_names = s == servers_.front();
@@ -62,12 +62,12 @@ void bridge::start(std::function<void(mcp::server_options&)> edit) {
 }
 
 void bridge::remove_server(const std::string& name) {
-  std::erase_if(wanted_, [&](const mcp::server_options& o) { return o.name == name; });
+  std::erase_if(wanted_, [&](const mcp::supervise::server_options& o) { return o.name == name; });
   rig.supervisor->apply(wanted_);
 }
 
-void bridge::change_server(const std::string& name, const std::function<void(mcp::server_options&)>& edit) {
-  edit(*std::ranges::find(wanted_, name, &mcp::server_options::name));
+void bridge::change_server(const std::string& name, const std::function<void(mcp::supervise::server_options&)>& edit) {
+  edit(*std::ranges::find(wanted_, name, &mcp::supervise::server_options::name));
   rig.supervisor->apply(wanted_);
 }
 
@@ -89,10 +89,10 @@ void bridge::remark(std::string text) {
 
 std::string member_at(std::string_view json, std::initializer_list<std::string_view> path) {
   if (json.empty()) return {};
-  const auto parsed = raw_json::parse(json);
+  const auto parsed = json::raw_json::parse(json);
   if (!parsed) FAIL(json);
-  raw_json value = *parsed;
-  for (const std::string_view key : path) value = find_member(value, key);
+  json::raw_json value = *parsed;
+  for (const std::string_view key : path) value = json::find_member(value, key);
   return std::string(value.text());
 }
 

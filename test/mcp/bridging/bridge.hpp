@@ -53,10 +53,10 @@ class bridge {
 
   const eras era;
   supervisor_rig rig;
-  mcp::caller_session::options session_options;
-  mcp::held_calls::options held_options;
-  mcp::held_calls held{rig.time, held_options};
-  mcp::task_routes tasks;
+  mcp::callers::caller_session::options session_options;
+  mcp::callers::held_calls::options held_options;
+  mcp::callers::held_calls held{rig.time, held_options};
+  mcp::server::task_routes tasks;
   bool stopping = false;  ///< no new call is admitted, as while the daemon stops
   std::shared_ptr<turn_queue> turns = std::make_shared<turn_queue>(rig.time);
 
@@ -67,11 +67,11 @@ class bridge {
   bridge_caller& add_caller(const std::string& name, const std::string& principal);
   bridge_caller& add_caller(const std::string& name, const std::string& principal, bool modern);
   /// Starts all servers and waits until their lists are there.
-  void start(std::function<void(mcp::server_options&)> edit = {});
+  void start(std::function<void(mcp::supervise::server_options&)> edit = {});
   /// Takes a server out of the configuration.
   void remove_server(const std::string& name);
   /// Edits the options of a server, as a changed configuration does.
-  void change_server(const std::string& name, const std::function<void(mcp::server_options&)>& edit);
+  void change_server(const std::string& name, const std::function<void(mcp::supervise::server_options&)>& edit);
   /// Runs the work that is due within so many milliseconds, in small parts.
   void pass(int ms = 30);
 
@@ -96,8 +96,8 @@ class bridge {
  private:
   std::vector<std::unique_ptr<bridge_server>> servers_;
   std::vector<std::unique_ptr<bridge_caller>> callers_;
-  std::vector<mcp::server_options> wanted_;
-  mcp::supervisor::subscription changes_;
+  std::vector<mcp::supervise::server_options> wanted_;
+  mcp::supervise::supervisor::subscription changes_;
   std::vector<bridge_step> recorded_;
   int steps_ = 0;
   bool counting_ = false, recording_ = false;

@@ -10,7 +10,7 @@ bridge_caller::bridge_caller(bridge& b, std::string n, std::string principal, bo
       modern(new_era),
       principal_name(std::move(principal)),
       bridge_(b),
-      session_(new mcp::caller_session(*this, b.session_options)) {}
+      session_(new mcp::callers::caller_session(*this, b.session_options)) {}
 
 bridge_caller::~bridge_caller() = default;
 
@@ -69,7 +69,7 @@ void bridge_caller::say(const std::string& line, const std::string& id) {
     requests_.at(id).sent = true;
     requests_.at(id).step = bridge_.steps();
   }
-  auto m = mcp::parse_message(raw_json::own(line));
+  auto m = mcp::rpc::parse_message(json::raw_json::own(line));
   if (!m) FAIL(line);
   session_->on_message(std::move(*m));
 }
@@ -103,15 +103,15 @@ std::string bridge_caller::open_request() const {
 std::vector<std::string> bridge_caller::got(std::string_view method) const {
   std::vector<std::string> out;
   for (const auto& line : received_)
-    if (member_at(line, {"method"}) == json_quoted(method)) out.push_back(line);
+    if (member_at(line, {"method"}) == json::json_quoted(method)) out.push_back(line);
   return out;
 }
 
-void bridge_caller::list_changed(const mcp::feature_kind& kind) {
+void bridge_caller::list_changed(const mcp::protocol::feature_kind& kind) {
   if (!left_) session_->list_changed(kind);
 }
 
-void bridge_caller::send(const mcp::answered&, const segments& text) {
+void bridge_caller::send(const mcp::server::answered&, const json::segments& text) {
   out(text);
 }
 
@@ -127,7 +127,7 @@ void bridge_caller::when_settled(milliseconds at_most, std::function<void()> the
 }
 
 // Takes a message of the session. A real caller reads it in a later turn.
-void bridge_caller::out(const segments& text, const std::string& same) {
+void bridge_caller::out(const json::segments& text, const std::string& same) {
   if (!same.empty() && !unread_.insert(same).second) return;
   std::string line = text.str();
   if (left_) {
@@ -147,41 +147,41 @@ void bridge_caller::out(const segments& text, const std::string& same) {
 }
 
 void bridge_caller::take(const std::string& line) {
-  const auto m = mcp::parse_message(raw_json::own(line));
+  const auto m = mcp::rpc::parse_message(json::raw_json::own(line));
   if (!m) return wrong.push_back("no message: " + line);
-  if (m->type == mcp::message::kind::response) return take_answer(*m, line);
-  if (m->type == mcp::message::kind::request) return take_question(*m);
+  if (m->type == mcp::rpc::message::kind::response) return take_answer(*m, line);
+  if (m->type == mcp::rpc::message::kind::request) return take_question(*m);
   if (m->method() == "notifications/cancelled")
-    withdrawn_.insert(std::string(find_member(m->params, "requestId").text()));
+    withdrawn_.insert(std::string(json::find_member(m->params, "requestId").text()));
 }
 
-void bridge_caller::take_answer(const mcp::message& m, const std::string& line) {
+void bridge_caller::take_answer(const mcp::rpc::message& m, const std::string& line) {
   const std::string id(m.id.token());
   const auto r = requests_.find(id);
   if (r == requests_.end()) return wrong.push_back("an answer to nothing: " + line);
   r->second.answers.push_back(line);
   if (r->second.answers.size() > 1) wrong.push_back("a second answer: " + line);
-  if (find_member(m.result, "resultType").as_string() == "input_required") go_on(id, m.result);
+  if (json::find_member(m.result, "resultType").as_string() == "input_required") go_on(id, m.result);
 }
 
 // Answers the questions of a result and sends the request again.
-void bridge_caller::go_on(const std::string& id, const raw_json& result) {
+void bridge_caller::go_on(const std::string& id, const json::raw_json& result) {
   if (left_ || !answerer) return;
   const request before = requests_.at(id);
   std::string answers;
   bool open = false;
-  if (const auto all = raw_object::open(find_member(result, "inputRequests")))
-    all->for_each([&](std::string_view key, const raw_json& one) {
-      const std::string given = answerer(member_text(one, "method"), find_member(one, "params"));
+  if (const auto all = json::raw_object::open(json::find_member(result, "inputRequests")))
+    all->for_each([&](std::string_view key, const json::raw_json& one) {
+      const std::string given = answerer(json::member_text(one, "method"), json::find_member(one, "params"));
       if (given.empty()) open = true;
-      if (!given.empty()) answers += (answers.empty() ? "" : ",") + json_quoted(key) + ":" + given;
+      if (!given.empty()) answers += (answers.empty() ? "" : ",") + json::json_quoted(key) + ":" + given;
     });
   if (open && answers.empty()) return;
   // The members of the request itself stay; those of an earlier retry go.
   std::string members = before.members.substr(0, before.members.find(R"(,"inputResponses":)"));
   members = members.substr(0, members.find(R"(,"requestState":)"));
   if (!answers.empty()) members += R"(,"inputResponses":{)" + answers + "}";
-  if (const raw_json state = find_member(result, "requestState"))
+  if (const json::raw_json state = json::find_member(result, "requestState"))
     members += R"(,"requestState":)" + std::string(state.text());
   std::string meta = before.meta;
   for (int n = 0; n < retries; ++n) {
@@ -190,7 +190,7 @@ void bridge_caller::go_on(const std::string& id, const raw_json& result) {
   }
 }
 
-void bridge_caller::take_question(const mcp::message& m) {
+void bridge_caller::take_question(const mcp::rpc::message& m) {
   const std::string id(m.id.token());
   if (m.method() == "ping") return say(R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{}})");
   const std::string given = answerer ? answerer(m.method(), m.params) : std::string();

@@ -16,7 +16,7 @@
 
 namespace mcpbx::test {
 
-class bridge_caller final : private mcp::caller_host {
+class bridge_caller final : private mcp::server::caller_host {
  public:
   /// One request of this caller.
   struct request {
@@ -41,7 +41,7 @@ class bridge_caller final : private mcp::caller_host {
   std::string client_info = R"({"name":"reader","version":"1"})";
   std::string level;  ///< of logs that each modern request asks for; "": none
   /// Returns the answer to a question: a result object, or "" to leave it open.
-  std::function<std::string(std::string_view method, const raw_json& params)> answerer;
+  std::function<std::string(std::string_view method, const json::raw_json& params)> answerer;
   int retries = 1;  ///< times that each retry of its own is sent
 
   /// Opens the conversation, which a modern caller need not.
@@ -67,7 +67,7 @@ class bridge_caller final : private mcp::caller_host {
   std::string open_request() const;
 
   bool left() const { return left_; }
-  mcp::caller_session& session() { return *session_; }
+  mcp::callers::caller_session& session() { return *session_; }
   const std::map<std::string, request>& requests() const { return requests_; }
   /// Returns the last answer to a request or to the retry that goes on with it; "": none yet.
   std::string answer(const std::string& id) const;
@@ -81,43 +81,43 @@ class bridge_caller final : private mcp::caller_host {
   /// Messages that came after this caller left, answers to nobody, and second answers.
   std::vector<std::string> wrong;
   const std::vector<std::string>& received() const { return received_; }
-  void list_changed(const mcp::feature_kind& kind);
+  void list_changed(const mcp::protocol::feature_kind& kind);
 
  private:
   // Implements caller_host.
-  void send(const mcp::answered& what, const segments& text) override;
+  void send(const mcp::server::answered& what, const json::segments& text) override;
   void send_nothing(std::uint64_t) override {}
-  void send_progress(std::uint64_t, const segments& text) override { out(text); }
-  void send_list_changed(const mcp::feature_kind& kind, const segments& text) override {
+  void send_progress(std::uint64_t, const json::segments& text) override { out(text); }
+  void send_list_changed(const mcp::protocol::feature_kind& kind, const json::segments& text) override {
     out(text, std::string(kind.changed));
   }
-  void send_ask(std::uint64_t, const segments& text, mcp::outgoing) override { out(text); }
-  void send_note(const mcp::note& n, const segments& text) override {
+  void send_ask(std::uint64_t, const json::segments& text, mcp::rpc::outgoing) override { out(text); }
+  void send_note(const mcp::server::note& n, const json::segments& text) override {
     out(text, n.same.empty() ? std::string() : std::to_string(n.about) + std::string(n.same));
   }
   time_source& time() override { return bridge_.rig.time; }
   const std::string& principal() const override { return principal_name; }
   bool hears_of_others() const override { return principal_name.starts_with("uid:"); }
-  mcp::catalog_ptr tools() const override { return bridge_.rig.supervisor->snapshot(); }
+  mcp::catalogs::catalog_ptr tools() const override { return bridge_.rig.supervisor->snapshot(); }
   mcpbx::result<void> admit_call() const override;
-  mcp::held_calls* held() override { return &bridge_.held; }
-  mcp::task_routes* tasks() override { return &bridge_.tasks; }
-  mcp::call_scope_ptr scope() const override { return scope_; }
+  mcp::callers::held_calls* held() override { return &bridge_.held; }
+  mcp::server::task_routes* tasks() override { return &bridge_.tasks; }
+  mcp::clients::call_scope_ptr scope() const override { return scope_; }
   bool settled() const override { return bridge_.rig.supervisor->settled(); }
   void when_settled(milliseconds at_most, std::function<void()> then) override;
-  bool handle(std::string_view, const raw_json&, const mcp::reply_once&) override { return false; }
+  bool handle(std::string_view, const json::raw_json&, const mcp::server::reply_once&) override { return false; }
   std::vector<std::string_view> methods() const override { return {}; }
 
-  void out(const segments& text, const std::string& same = {});
+  void out(const json::segments& text, const std::string& same = {});
   void take(const std::string& line);
-  void take_answer(const mcp::message& m, const std::string& line);
-  void take_question(const mcp::message& m);
-  void go_on(const std::string& id, const raw_json& result);
+  void take_answer(const mcp::rpc::message& m, const std::string& line);
+  void take_question(const mcp::rpc::message& m);
+  void go_on(const std::string& id, const json::raw_json& result);
   std::string params_of(const request& r) const;
 
   bridge& bridge_;
-  const mcp::call_scope_ptr scope_ = mcp::call_scope::of_caller(name);
-  std::unique_ptr<mcp::caller_session> session_;
+  const mcp::clients::call_scope_ptr scope_ = mcp::clients::call_scope::of_caller(name);
+  std::unique_ptr<mcp::callers::caller_session> session_;
   std::shared_ptr<char> alive_ = std::make_shared<char>();
   std::map<std::string, request> requests_;
   std::vector<std::string> received_;

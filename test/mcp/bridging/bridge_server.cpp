@@ -33,22 +33,22 @@ void server_life::say(const std::string& line) {
   process_.die(9);
 }
 
-void server_life::answer_raw(const mcp::rpc_id& id, const std::string& result) {
+void server_life::answer_raw(const mcp::rpc::rpc_id& id, const std::string& result) {
   if (open.erase(std::string(id.token())) == 0) return;  // cancelled
   say(R"({"jsonrpc":"2.0","id":)" + std::string(id.token()) + R"(,"result":)" + result + "}");
 }
 
-void server_life::answer(const mcp::rpc_id& id, const std::string& members, bool cacheable) {
+void server_life::answer(const mcp::rpc::rpc_id& id, const std::string& members, bool cacheable) {
   std::string all = server_.modern ? R"("resultType":"complete")" : "";
   if (server_.modern && cacheable && !server_.list_hints.empty()) all += "," + server_.list_hints;
   if (!members.empty()) all += (all.empty() ? "" : ",") + members;
   answer_raw(id, braced(all));
 }
 
-void server_life::refuse(const mcp::rpc_id& id, int code, std::string_view text, std::string_view data) {
+void server_life::refuse(const mcp::rpc::rpc_id& id, int code, std::string_view text, std::string_view data) {
   if (open.erase(std::string(id.token())) == 0) return;
   say(R"({"jsonrpc":"2.0","id":)" + std::string(id.token()) + R"(,"error":{"code":)" + std::to_string(code) +
-      R"(,"message":)" + json_quoted(text) + (data.empty() ? "" : R"(,"data":)" + std::string(data)) + "}}");
+      R"(,"message":)" + json::json_quoted(text) + (data.empty() ? "" : R"(,"data":)" + std::string(data)) + "}}");
 }
 
 void server_life::notify(std::string_view method, const std::string& params) {
@@ -56,8 +56,8 @@ void server_life::notify(std::string_view method, const std::string& params) {
       "}");
 }
 
-void server_life::ask(const mcp::rpc_id& request, const std::string& method, const std::string& params,
-                      std::function<void(const mcp::message&)> then) {
+void server_life::ask(const mcp::rpc::rpc_id& request, const std::string& method, const std::string& params,
+                      std::function<void(const mcp::rpc::message&)> then) {
   const std::string id = "\"q" + std::to_string(next_question_++) + "\"";
   asked[id] = 0;
   about[id] = request.token();
@@ -103,33 +103,33 @@ void bridge_server::add_tool(const std::string& tool, const std::string& more) {
 std::vector<std::string> bridge_server::got(std::string_view method) const {
   std::vector<std::string> out;
   for (const auto& line : received_)
-    if (member_at(line, {"method"}) == json_quoted(method)) out.push_back(line);
+    if (member_at(line, {"method"}) == json::json_quoted(method)) out.push_back(line);
   return out;
 }
 
 script bridge_server::life_script() {
-  return [this, l = lives.back()](scripted_process&, const mcp::message& m) { take(*l, m); };
+  return [this, l = lives.back()](scripted_process&, const mcp::rpc::message& m) { take(*l, m); };
 }
 
-void bridge_server::take(server_life& l, const mcp::message& m) {
+void bridge_server::take(server_life& l, const mcp::rpc::message& m) {
   const auto keep = l.shared_from_this();
   received_.emplace_back(m.whole.text());
   bridge_.step({bridge_step::way::server_in, name, std::string(m.whole.text())});
   if (l.process_.exited || !l.process_.reads) return;
-  if (m.type == mcp::message::kind::request) return take_request(l, m);
-  if (m.type == mcp::message::kind::response) {
+  if (m.type == mcp::rpc::message::kind::request) return take_request(l, m);
+  if (m.type == mcp::rpc::message::kind::response) {
     const std::string id(m.id.token());
     const auto asked = l.asked.find(id);
     if (modern || asked == l.asked.end() || ++asked->second > 1) return l.stray.emplace_back(m.whole.text()), void();
     if (const auto then = std::exchange(l.then_[id], {})) then(m);
   } else if (m.method() == "notifications/cancelled") {
-    const std::string id(find_member(m.params, "requestId").text());
+    const std::string id(json::find_member(m.params, "requestId").text());
     l.open.erase(id);
     l.listens.erase(id);
   }
 }
 
-void bridge_server::take_request(server_life& l, const mcp::message& m) {
+void bridge_server::take_request(server_life& l, const mcp::rpc::message& m) {
   const std::string method(m.method()), id(m.id.token());
   l.open[id] = method;
   if (first && first(l, m)) return;
@@ -140,7 +140,7 @@ void bridge_server::take_request(server_life& l, const mcp::message& m) {
   if (modern && method == "server/discover")
     return l.answer(m.id, R"("supportedVersions":["2026-07-28"],"capabilities":{)" + capabilities + "}", true);
   if (modern && method == "subscriptions/listen") {
-    const std::string wanted(find_member(m.params, "notifications").text());
+    const std::string wanted(json::find_member(m.params, "notifications").text());
     l.listens[id] = wanted;
     return l.notify(
         "notifications/subscriptions/acknowledged",
@@ -152,7 +152,7 @@ void bridge_server::take_request(server_life& l, const mcp::message& m) {
   if (method == "resources/templates/list") return list(l, m, "resourceTemplates", templates);
   if (!modern && method == "logging/setLevel") return l.answer(m.id, "");
   if (!modern && (method == "resources/subscribe" || method == "resources/unsubscribe")) {
-    const std::string uri = member_text(m.params, "uri");
+    const std::string uri = json::member_text(m.params, "uri");
     if (method == "resources/subscribe")
       l.subscribed.insert(uri);
     else
@@ -163,14 +163,14 @@ void bridge_server::take_request(server_life& l, const mcp::message& m) {
   call(l, m);
 }
 
-void bridge_server::list(server_life& l, const mcp::message& m, std::string_view member,
+void bridge_server::list(server_life& l, const mcp::rpc::message& m, std::string_view member,
                          const std::vector<std::string>& items) {
-  const auto cursor = find_member(m.params, "cursor").as_string();
+  const auto cursor = json::find_member(m.params, "cursor").as_string();
   const std::size_t from = cursor ? std::stoul(*cursor) : 0;
   const std::size_t to = page == 0 ? items.size() : std::min(items.size(), from + page);
   std::string out;
   for (std::size_t i = from; i < to; ++i) out += (out.empty() ? "" : ",") + items[i];
-  out = json_quoted(member) + ":[" + out + "]";
+  out = json::json_quoted(member) + ":[" + out + "]";
   if (to < items.size()) out += R"(,"nextCursor":")" + std::to_string(to) + '"';
   l.answer(m.id, out, true);
 }

@@ -22,14 +22,14 @@ class server_life : public std::enable_shared_from_this<server_life> {
   /// Sends a line.
   void say(const std::string& line);
   /// Answers a request with the members of a result; a modern server says that it is complete.
-  void answer(const mcp::rpc_id& id, const std::string& members, bool cacheable = false);
+  void answer(const mcp::rpc::rpc_id& id, const std::string& members, bool cacheable = false);
   /// Answers with a whole result object.
-  void answer_raw(const mcp::rpc_id& id, const std::string& result);
-  void refuse(const mcp::rpc_id& id, int code, std::string_view text, std::string_view data = {});
+  void answer_raw(const mcp::rpc::rpc_id& id, const std::string& result);
+  void refuse(const mcp::rpc::rpc_id& id, int code, std::string_view text, std::string_view data = {});
   void notify(std::string_view method, const std::string& params = "");
   /// Asks mcpbx something about a request, as legacy servers do, and calls `then` with the response.
-  void ask(const mcp::rpc_id& about, const std::string& method, const std::string& params,
-           std::function<void(const mcp::message&)> then);
+  void ask(const mcp::rpc::rpc_id& about, const std::string& method, const std::string& params,
+           std::function<void(const mcp::rpc::message&)> then);
   /// Tells of a change, to the subscription if it is a modern server.
   void tell(std::string_view method, const std::string& members = "");
 
@@ -48,7 +48,7 @@ class server_life : public std::enable_shared_from_this<server_life> {
   std::vector<std::string> kept_back_;
   bridge_server& server_;
   scripted_process& process_;
-  std::map<std::string, std::function<void(const mcp::message&)>> then_;
+  std::map<std::string, std::function<void(const mcp::rpc::message&)>> then_;
   int next_question_ = 1;
 };
 
@@ -72,7 +72,7 @@ class bridge_server {
   /// Says what it has kept back.
   void unmute();
   /// Sees every request first; returns true if it has dealt with it.
-  std::function<bool(server_life&, const mcp::message&)> first;
+  std::function<bool(server_life&, const mcp::rpc::message&)> first;
 
   /// Adds a tool with this name and further members of its definition.
   void add_tool(const std::string& tool, const std::string& more = "");
@@ -87,13 +87,13 @@ class bridge_server {
   script life_script();
 
  private:
-  void take(server_life& l, const mcp::message& m);
-  void take_request(server_life& l, const mcp::message& m);
-  void list(server_life& l, const mcp::message& m, std::string_view member, const std::vector<std::string>& items);
-  void call(server_life& l, const mcp::message& m);
-  void call_tool(server_life& l, const mcp::message& m, const std::string& tool);
-  void task_method(server_life& l, const mcp::message& m);
-  void ask_for(server_life& l, const mcp::message& m, const std::vector<std::string>& questions, bool in_turn);
+  void take(server_life& l, const mcp::rpc::message& m);
+  void take_request(server_life& l, const mcp::rpc::message& m);
+  void list(server_life& l, const mcp::rpc::message& m, std::string_view member, const std::vector<std::string>& items);
+  void call(server_life& l, const mcp::rpc::message& m);
+  void call_tool(server_life& l, const mcp::rpc::message& m, const std::string& tool);
+  void task_method(server_life& l, const mcp::rpc::message& m);
+  void ask_for(server_life& l, const mcp::rpc::message& m, const std::vector<std::string>& questions, bool in_turn);
 
   bridge& bridge_;
   std::vector<std::string> received_;

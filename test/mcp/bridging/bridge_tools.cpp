@@ -7,15 +7,15 @@ namespace mcpbx::test {
 namespace {
 
 std::string text_members(std::string_view text) {
-  return R"("content":[{"type":"text","text":)" + json_quoted(text) + "}]";
+  return R"("content":[{"type":"text","text":)" + json::json_quoted(text) + "}]";
 }
 
 /// A series of questions about one request, at a legacy server.
 struct asking : std::enable_shared_from_this<asking> {
-  asking(std::shared_ptr<server_life> l, const mcp::rpc_id& i, std::vector<std::string> q, bool turns)
+  asking(std::shared_ptr<server_life> l, const mcp::rpc::rpc_id& i, std::vector<std::string> q, bool turns)
       : life(std::move(l)), id(i), questions(std::move(q)), in_turn(turns) {}
   std::shared_ptr<server_life> life;
-  mcp::rpc_id id;
+  mcp::rpc::rpc_id id;
   std::vector<std::string> questions;
   bool in_turn;
   std::size_t next = 0, answered = 0;
@@ -24,12 +24,12 @@ struct asking : std::enable_shared_from_this<asking> {
   void go() {
     while (next < questions.size()) {
       const std::string& q = questions[next++];
-      life->ask(id, member_text(raw_json::own(q), "method"), member_at(q, {"params"}),
-                [self = shared_from_this()](const mcp::message& m) { self->take(m); });
+      life->ask(id, json::member_text(json::raw_json::own(q), "method"), member_at(q, {"params"}),
+                [self = shared_from_this()](const mcp::rpc::message& m) { self->take(m); });
       if (in_turn) return;
     }
   }
-  void take(const mcp::message& m) {
+  void take(const mcp::rpc::message& m) {
     heard += (heard.empty() ? "" : " ") + std::string(m.result ? m.result.text() : m.error.text());
     if (++answered == questions.size()) return life->answer(id, text_members(heard));
     if (in_turn) go();
@@ -38,12 +38,12 @@ struct asking : std::enable_shared_from_this<asking> {
 
 }  // namespace
 
-void bridge_server::ask_for(server_life& l, const mcp::message& m, const std::vector<std::string>& questions,
+void bridge_server::ask_for(server_life& l, const mcp::rpc::message& m, const std::vector<std::string>& questions,
                             bool in_turn) {
   if (!modern) return std::make_shared<asking>(l.shared_from_this(), m.id, questions, in_turn)->go();
-  const std::string state = member_text(m.params, "requestState");
+  const std::string state = json::member_text(m.params, "requestState");
   const std::size_t round = state.empty() ? 0 : std::stoul(state.substr(state.rfind('-') + 1));
-  const raw_json responses = find_member(m.params, "inputResponses");
+  const json::raw_json responses = json::find_member(m.params, "inputResponses");
   if (round != 0 && (!in_turn || round == questions.size()) && responses)
     return l.answer(m.id, text_members(responses.text()));
   std::string requests;
@@ -56,48 +56,49 @@ void bridge_server::ask_for(server_life& l, const mcp::message& m, const std::ve
                          std::to_string(in_turn ? round + 1 : 1) + R"(","inputRequests":{)" + requests + "}}");
 }
 
-void bridge_server::call(server_life& l, const mcp::message& m) {
-  const std::string name = member_text(m.params, "name");
+void bridge_server::call(server_life& l, const mcp::rpc::message& m) {
+  const std::string name = json::member_text(m.params, "name");
   if (m.method() == "tools/call") return call_tool(l, m, name);
   if (m.method() == "prompts/get") {
     if (name == "ask") return ask_for(l, m, {question::form}, false);
     return l.answer(m.id, R"("messages":[{"role":"user","content":{"type":"text","text":"Hello"}}])");
   }
   if (m.method() == "resources/read") {
-    const std::string uri = member_text(m.params, "uri");
+    const std::string uri = json::member_text(m.params, "uri");
     if (uri.ends_with("missing"))
-      return l.refuse(m.id, modern ? -32602 : -32002, "Resource not found", R"({"uri":)" + json_quoted(uri) + "}");
-    return l.answer(m.id, R"("contents":[{"uri":)" + json_quoted(uri) + R"(,"text":"a note"}])", true);
+      return l.refuse(m.id, modern ? -32602 : -32002, "Resource not found",
+                      R"({"uri":)" + json::json_quoted(uri) + "}");
+    return l.answer(m.id, R"("contents":[{"uri":)" + json::json_quoted(uri) + R"(,"text":"a note"}])", true);
   }
   if (m.method() == "completion/complete")
     return l.answer(m.id, R"("completion":{"values":["Ann","Anton"],"hasMore":false})");
   l.refuse(m.id, -32601, "Method not found");
 }
 
-void bridge_server::call_tool(server_life& l, const mcp::message& m, const std::string& tool) {
-  const raw_json arguments = find_member(m.params, "arguments");
-  const raw_json token = find_member(find_member(m.params, "_meta"), "progressToken");
+void bridge_server::call_tool(server_life& l, const mcp::rpc::message& m, const std::string& tool) {
+  const json::raw_json arguments = json::find_member(m.params, "arguments");
+  const json::raw_json token = json::find_member(json::find_member(m.params, "_meta"), "progressToken");
   const auto later = [&](auto then) {
     bridge_.turns->post([life = l.shared_from_this(), id = m.id, t = std::move(then)] {
       if (life->open.contains(std::string(id.token()))) t(*life, id);
     });
   };
-  if (tool == "echo") return l.answer(m.id, text_members(name + " " + member_text(arguments, "text")));
+  if (tool == "echo") return l.answer(m.id, text_members(name + " " + json::member_text(arguments, "text")));
   if (tool == "hold") return;
   if (tool == "steps") {
     for (int n = 1; n <= 2; ++n)
-      later([n, t = std::string(token.text())](server_life& life, const mcp::rpc_id&) {
+      later([n, t = std::string(token.text())](server_life& life, const mcp::rpc::rpc_id&) {
         life.notify("notifications/progress",
                     R"({"progressToken":)" + t + R"(,"progress":)" + std::to_string(n) + R"(,"total":2})");
       });
-    return later([](server_life& life, const mcp::rpc_id& id) { life.answer(id, text_members("done")); });
+    return later([](server_life& life, const mcp::rpc::rpc_id& id) { life.answer(id, text_members("done")); });
   }
   if (tool == "log") {
     for (const std::string level : {"debug", "warning"})
-      later([level](server_life& life, const mcp::rpc_id&) {
+      later([level](server_life& life, const mcp::rpc::rpc_id&) {
         life.notify("notifications/message", R"({"level":")" + level + R"(","data":"a )" + level + "\"}");
       });
-    return later([](server_life& life, const mcp::rpc_id& id) { life.answer(id, text_members("logged")); });
+    return later([](server_life& life, const mcp::rpc::rpc_id& id) { life.answer(id, text_members("logged")); });
   }
   if (tool == "ask") return ask_for(l, m, {question::form}, false);
   if (tool == "ask_two") return ask_for(l, m, {question::form, question::sampling}, false);
@@ -106,12 +107,13 @@ void bridge_server::call_tool(server_life& l, const mcp::message& m, const std::
   if (tool == "roots") return ask_for(l, m, {question::roots}, false);
   if (tool == "visit") return ask_for(l, m, {question::url}, false);
   if (tool == "job") {
-    const bool wanted = modern ? find_member(find_member(find_member(find_member(m.params, "_meta"),
-                                                                     "io.modelcontextprotocol/clientCapabilities"),
-                                                         "extensions"),
-                                             "io.modelcontextprotocol/tasks")
-                                     .is_object()
-                               : find_member(m.params, "task").is_object();
+    const bool wanted =
+        modern ? json::find_member(json::find_member(json::find_member(json::find_member(m.params, "_meta"),
+                                                                       "io.modelcontextprotocol/clientCapabilities"),
+                                                     "extensions"),
+                                   "io.modelcontextprotocol/tasks")
+                     .is_object()
+               : json::find_member(m.params, "task").is_object();
     if (!wanted) return l.answer(m.id, text_members("done at once"));
     l.tasks["t1"] = "working";
     if (modern)
@@ -119,14 +121,15 @@ void bridge_server::call_tool(server_life& l, const mcp::message& m, const std::
     return l.answer(m.id, R"("task":{"taskId":"t1","status":"working","pollInterval":20})");
   }
   if (tool == "fail") {
-    const auto code = find_member(arguments, "code").as_integer();
-    return l.refuse(m.id, static_cast<int>(code.value_or(-32050)), "it failed", find_member(arguments, "data").text());
+    const auto code = json::find_member(arguments, "code").as_integer();
+    return l.refuse(m.id, static_cast<int>(code.value_or(-32050)), "it failed",
+                    json::find_member(arguments, "data").text());
   }
   l.refuse(m.id, -32602, "unknown tool");
 }
 
-void bridge_server::task_method(server_life& l, const mcp::message& m) {
-  const std::string id = member_text(m.params, "taskId");
+void bridge_server::task_method(server_life& l, const mcp::rpc::message& m) {
+  const std::string id = json::member_text(m.params, "taskId");
   const auto task = l.tasks.find(id);
   if (task == l.tasks.end()) return l.refuse(m.id, -32602, "unknown task");
   if (m.method() == "tasks/get" && ++l.polls[id] > 1 && task->second == "working") task->second = "completed";

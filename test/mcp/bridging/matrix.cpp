@@ -16,7 +16,7 @@ namespace {
 
 using answers = std::map<std::string, std::string>;  // by the id of the request
 
-std::string answer_everything(std::string_view method, const raw_json&) {
+std::string answer_everything(std::string_view method, const json::raw_json&) {
   if (method == "roots/list") return R"({"roots":[{"uri":"file:///work"}]})";
   if (method == "sampling/createMessage")
     return R"({"role":"assistant","content":{"type":"text","text":"word"},"model":"m"})";

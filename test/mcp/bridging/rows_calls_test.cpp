@@ -72,7 +72,7 @@ void ping(bridge& b) {
   if (b.era.new_server) return;
   b.remark("An old server may ping as well, and hears from mcpbx.");
   std::string heard;
-  srv.life().ask({}, "ping", "", [&](const mcp::message& m) { heard = m.result.text(); });
+  srv.life().ask({}, "ping", "", [&](const mcp::rpc::message& m) { heard = m.result.text(); });
   b.pass();
   CHECK(heard == "{}");
   CHECK(c.got("ping").empty());

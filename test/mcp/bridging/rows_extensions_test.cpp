@@ -4,6 +4,7 @@
 namespace {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 using way = bridge_step::way;
 
@@ -56,7 +57,7 @@ scene find_scene(bridge& b, const std::string& capabilities) {
   const auto server = [](bridge_server& s) {
     s.capabilities += R"(,"extensions":{"com.example/find":{}})";
     s.add_tool("hold");
-    s.first = [](server_life& l, const mcp::message& m) {
+    s.first = [](server_life& l, const mcp::rpc::message& m) {
       if (m.method() == "find/wrong") return l.refuse(m.id, -32010, "no index", R"({"hint" : 1.50})"), true;
       if (m.method() == "find/slowly") return true;
       if (m.method() != "find/text") return false;
@@ -67,7 +68,7 @@ scene find_scene(bridge& b, const std::string& capabilities) {
       return true;
     };
   };
-  return begin(b, {.server = server, .capabilities = capabilities, .options = [](mcp::server_options& o) {
+  return begin(b, {.server = server, .capabilities = capabilities, .options = [](mcp::supervise::server_options& o) {
                      o.extensions["com.example/find"] = {"find/*", "*/find/*", "tools/*"};
                    }});
 }
@@ -137,9 +138,9 @@ void extension_questions(bridge& b) {
   const auto held = c.call("hold");
   b.pass();
   std::string heard;
-  const auto about = mcp::rpc_id::from(raw_json::own(member_at(srv.got("tools/call").at(0), {"id"})));
+  const auto about = mcp::rpc::rpc_id::from(raw_json::own(member_at(srv.got("tools/call").at(0), {"id"})));
   srv.life().ask(*about, "find/which", R"({"of":[1.0]})",
-                 [&](const mcp::message& m) { heard = m.result ? m.result.text() : m.error.text(); });
+                 [&](const mcp::rpc::message& m) { heard = m.result ? m.result.text() : m.error.text(); });
   b.pass(200);
   if (b.era.new_server) {  // it may send no requests
     CHECK(heard.empty());
@@ -151,7 +152,7 @@ void extension_questions(bridge& b) {
   CHECK(member_at(c.got("find/which")[0], {"params", "of"}) == "[1.0]");
   CHECK(contains(c.got("find/which")[0], R"("mcpbx/server":"srv")"));
   b.remark("Methods of no extension are refused as before.");
-  srv.life().ask(*about, "other/which", "{}", [&](const mcp::message& m) { heard = m.error.text(); });
+  srv.life().ask(*about, "other/which", "{}", [&](const mcp::rpc::message& m) { heard = m.error.text(); });
   b.pass();
   CHECK(contains(heard, "-32601"));
   c.cancel(held);
@@ -161,7 +162,7 @@ void result_types(bridge& b) {
   const auto server = [](bridge_server& s) {
     s.capabilities += R"(,"extensions":{"com.example/find":{}})";
     s.add_tool("ticket");
-    s.first = [](server_life& l, const mcp::message& m) {
+    s.first = [](server_life& l, const mcp::rpc::message& m) {
       if (m.method() != "tools/call") return false;
       l.answer_raw(m.id, R"({"resultType":"com.example/ticket","ticket" : {"n":1.50}})");
       return true;
@@ -205,7 +206,7 @@ TEST_CASE("M4: a method that the entries of two servers name goes to neither") {
     bridge b(e);
     for (const std::string name : {"one", "two"})
       b.add_server(name).capabilities += R"(,"experimental":{"com.example/find":{}})";
-    b.start([](mcp::server_options& o) { o.extensions["com.example/find"] = {"find/*"}; });
+    b.start([](mcp::supervise::server_options& o) { o.extensions["com.example/find"] = {"find/*"}; });
     auto& c = b.add_caller("caller", "uid:1");
     c.capabilities = R"({"experimental":{"com.example/find":{}}})";
     c.open();
@@ -252,7 +253,8 @@ TEST_CASE("M4: a caller hears of an extension that the configuration names later
     c.capabilities = finder;
     c.open();
     b.pass();
-    b.change_server("srv", [](mcp::server_options& o) { o.extensions["com.example/find"] = {"notifications/find/*"}; });
+    b.change_server(
+        "srv", [](mcp::supervise::server_options& o) { o.extensions["com.example/find"] = {"notifications/find/*"}; });
     b.pass(2'000);
     REQUIRE(srv.lives.size() == 2);
     srv.life().notify("notifications/find/hit");
@@ -264,9 +266,9 @@ TEST_CASE("M4: notifications of an extension stay with the caller whose process 
   bridge b({false, false});
   auto& srv = b.add_server("srv");
   srv.capabilities += R"(,"extensions":{"com.example/find":{}})";
-  b.start([](mcp::server_options& o) {
+  b.start([](mcp::supervise::server_options& o) {
     o.extensions["com.example/find"] = {"find/*", "notifications/find/*"};
-    o.sharing = mcp::server_sharing::per_caller;
+    o.sharing = mcp::supervise::server_sharing::per_caller;
   });
   for (const std::string name : {"first", "second"}) {
     auto& c = b.add_caller(name, "uid:1");
@@ -291,7 +293,7 @@ TEST_CASE("M4: a program hears of an extension what concerns its own calls only"
   bridge b({false, false});
   auto& srv = b.add_server("srv");
   srv.capabilities += R"(,"extensions":{"com.example/find":{}})";
-  b.start([](mcp::server_options& o) { o.extensions["com.example/find"] = {"notifications/find/*"}; });
+  b.start([](mcp::supervise::server_options& o) { o.extensions["com.example/find"] = {"notifications/find/*"}; });
   for (const std::string name : {"person", "program"}) {
     auto& c = b.add_caller(name, name == "person" ? "uid:1" : "server:x");
     c.capabilities = finder;

@@ -4,6 +4,7 @@
 namespace {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 using way = bridge_step::way;
 
@@ -68,7 +69,7 @@ void schemas(bridge& b) {
             R"({"name":"rich","inputSchema":)" + std::string(rich_schema) +
                 R"(,"outputSchema":{"type":"object","properties":{"n":{"type":"number"}}}})",
             R"({"name":"list","inputSchema":{"type":"object"},"outputSchema":{"type":"array","items":{"type":"number"}}})"};
-        s.first = [](server_life& l, const mcp::message& m) {
+        s.first = [](server_life& l, const mcp::rpc::message& m) {
           if (m.method() != "tools/call") return false;
           const bool rich = member_text(m.params, "name") == "rich";
           l.answer(m.id, R"("content":[{"type":"text","text":"as text"}],"structuredContent":)" +

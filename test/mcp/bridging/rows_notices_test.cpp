@@ -4,6 +4,7 @@
 namespace {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 using way = bridge_step::way;
 

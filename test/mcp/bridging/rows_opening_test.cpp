@@ -109,7 +109,7 @@ void meta(bridge& b) {
 void results(bridge& b) {
   const auto [_, srv, c] = begin(
       b, {.server = [](bridge_server& s) {
-        s.first = [](server_life& l, const mcp::message& m) {
+        s.first = [](server_life& l, const mcp::rpc::message& m) {
           if (m.method() != "tools/call") return false;
           l.answer(m.id,
                    R"("content":[{"type":"text","text":"caf\u00e9", "annotations":{"priority":1.0}}],"own":null)");

@@ -4,6 +4,7 @@
 namespace {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 using way = bridge_step::way;
 
@@ -152,10 +153,11 @@ void roots_changed(bridge& b) {
 }
 
 void own_roots(bridge& b) {
-  const auto [_, srv, c] =
-      begin(b, {.server = [](bridge_server& s) { s.add_tool("roots"); },
-                .capabilities = answers_all,
-                .options = [](mcp::server_options& o) { o.sharing = mcp::server_sharing::per_caller; }});
+  const auto [_, srv, c] = begin(
+      b,
+      {.server = [](bridge_server& s) { s.add_tool("roots"); },
+       .capabilities = answers_all,
+       .options = [](mcp::supervise::server_options& o) { o.sharing = mcp::supervise::server_sharing::per_caller; }});
   b.remark("The caller's own process asks during a call.");
   const auto asked = c.call("roots");
   b.pass(300);
@@ -177,7 +179,7 @@ void own_roots(bridge& b) {
   std::string heard[3];
   for (std::size_t life = 0; life < 3; ++life)
     srv.lives[life]->ask({}, "roots/list", "{}",
-                         [&heard, life](const mcp::message& m) { heard[life] = m.result.text(); });
+                         [&heard, life](const mcp::rpc::message& m) { heard[life] = m.result.text(); });
   b.pass(300);
   const std::string none = R"({"roots":[]})";
   CHECK(heard[0] == none);  // the process that keeps the lists has no caller

@@ -67,11 +67,11 @@ scene begin(bridge& b, const scene_setup& s) {
   return {b, srv, caller};
 }
 
-std::string answer_all(std::string_view method, const raw_json& params) {
+std::string answer_all(std::string_view method, const json::raw_json& params) {
   if (method == "roots/list") return R"({"roots":[{"uri":"file:///work","name":"work"}]})";
   if (method == "sampling/createMessage")
     return R"({"role":"assistant","content":{"type":"text","text":"word"},"model":"m","stopReason":"endTurn"})";
-  if (find_member(params, "mode").as_string() == "url") return R"({"action":"accept"})";
+  if (json::find_member(params, "mode").as_string() == "url") return R"({"action":"accept"})";
   return R"({"action":"accept","content":{"one":"this"}})";
 }
 

@@ -26,7 +26,7 @@ struct scene {
 struct scene_setup {
   std::function<void(bridge_server&)> server = {};
   std::string capabilities = "{}";  ///< of the caller
-  std::function<void(mcp::server_options&)> options = {};
+  std::function<void(mcp::supervise::server_options&)> options = {};
 };
 /// Starts one server and opens one caller. Records everything that is sent afterwards.
 scene begin(bridge& b, const scene_setup& s = {});
@@ -44,6 +44,6 @@ std::string written(const std::vector<bridge_step>& steps);
 inline const std::string answers_all =
     R"({"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}})";
 /// Answers every question of servers.
-std::string answer_all(std::string_view method, const raw_json& params);
+std::string answer_all(std::string_view method, const json::raw_json& params);
 
 }  // namespace mcpbx::test

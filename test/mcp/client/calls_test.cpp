@@ -4,7 +4,9 @@
 #include <algorithm>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::clients;
+using namespace mcpbx::mcp::rpc;
 using namespace mcpbx::test;
 using box = supervisor_rig::outcome_box;
 

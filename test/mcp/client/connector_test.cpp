@@ -16,7 +16,11 @@
 namespace connectors {
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::clients;
+using namespace mcpbx::mcp::connect;
+using namespace mcpbx::mcp::process;
+using namespace mcpbx::mcp::supervise;
+using namespace mcpbx::mcp::transports;
 using namespace mcpbx::test;
 using box = supervisor_rig::outcome_box;
 

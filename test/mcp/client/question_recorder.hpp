@@ -9,10 +9,10 @@
 
 namespace mcpbx::test {
 
-class question_recorder final : public mcp::question_handler {
+class question_recorder final : public mcp::clients::question_handler {
  public:
   struct asked {
-    mcp::server_question question;
+    mcp::clients::server_question question;
     done_handler done;
     bool withdrawn = false;
     std::string reason;
@@ -21,13 +21,13 @@ class question_recorder final : public mcp::question_handler {
   bool able = true;              ///< answer of can_answer()
   std::function<void()> on_ask;  ///< called inside ask()
 
-  ticket ask(mcp::server_question q, done_handler done) override {
+  ticket ask(mcp::clients::server_question q, done_handler done) override {
     questions.push_back({std::move(q), std::move(done), false, {}});
     const auto t = questions.size();
     if (on_ask) on_ask();
     return t;
   }
-  bool can_answer(const mcp::server_question&) override { return able; }
+  bool can_answer(const mcp::clients::server_question&) override { return able; }
   void withdraw(ticket t, std::string_view reason) override {
     auto& q = questions.at(t - 1);
     q.withdrawn = true;
@@ -35,10 +35,10 @@ class question_recorder final : public mcp::question_handler {
   }
 
   void answer(std::size_t i, std::string_view result) {
-    questions.at(i).done({mcp::call_outcome::kind::result, raw_json::own(result), {}});
+    questions.at(i).done({mcp::rpc::call_outcome::kind::result, json::raw_json::own(result), {}});
   }
   void refuse(std::size_t i, std::string_view error) {
-    questions.at(i).done({mcp::call_outcome::kind::error, raw_json::own(error), {}});
+    questions.at(i).done({mcp::rpc::call_outcome::kind::error, json::raw_json::own(error), {}});
   }
 };
 

@@ -18,7 +18,10 @@
 namespace tool_server_reentrancy {
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::clients;
+using namespace mcpbx::mcp::protocol;
+using namespace mcpbx::mcp::rpc;
 using namespace mcpbx::test;
 
 enum class fate { answers, refuses, wrong_shape, exits, closes_stdout, garbage };

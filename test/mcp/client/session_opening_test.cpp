@@ -3,7 +3,8 @@
 #include "test/mcp/client/session_rig.hpp"
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::clients;
+using namespace mcpbx::redact;
 using mcpbx::test::session_rig;
 
 TEST_CASE("a legacy server refuses the probe and is initialized") {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::clients;
 
 TEST_CASE("G9: a book of stderr keeps the last lines, however many and however long they are") {
   stderr_lines book(1000);

@@ -2,7 +2,7 @@
 #include "test/mcp/client/supervisor_rig.hpp"
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::rpc;
 using namespace mcpbx::test;
 
 namespace {

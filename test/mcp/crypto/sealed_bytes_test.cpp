@@ -8,9 +8,9 @@
 namespace {
 
 using mcpbx::errc;
-using mcpbx::seal_extra_bytes;
-using mcpbx::sealed;
-using mcpbx::unsealed;
+using mcpbx::crypto::seal_extra_bytes;
+using mcpbx::crypto::sealed;
+using mcpbx::crypto::unsealed;
 
 const std::string key(32, 'k');
 

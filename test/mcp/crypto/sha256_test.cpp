@@ -5,8 +5,8 @@
 
 namespace {
 
-using mcpbx::sha256;
-using mcpbx::sha256_hex;
+using mcpbx::crypto::sha256;
+using mcpbx::crypto::sha256_hex;
 
 TEST_CASE("sha256_hex gives the digests of the standard") {
   CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

@@ -15,6 +15,7 @@
 namespace {
 
 using namespace mcpbx;
+using namespace mcpbx::crypto;
 using key_pointer = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 
 key_pointer curve(const char* name) {

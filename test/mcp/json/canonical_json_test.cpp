@@ -6,6 +6,7 @@
 #include <string>
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 
 namespace {
 

@@ -10,8 +10,8 @@
 
 namespace {
 
-using mcpbx::check_json;
-using mcpbx::json_scanner;
+using mcpbx::json::check_json;
+using mcpbx::json::json_scanner;
 
 void compare(const std::string& text) {
   CAPTURE(text);

@@ -10,7 +10,7 @@
 
 namespace {
 
-using mcpbx::json_scanner;
+using mcpbx::json::json_scanner;
 
 struct verdict {
   json_scanner::fault fault;

@@ -10,9 +10,9 @@
 namespace {
 
 using namespace std::string_literals;
-using mcpbx::check_json;
-using mcpbx::envelope_member;
-using mcpbx::json_scanner;
+using mcpbx::json::check_json;
+using mcpbx::json::envelope_member;
+using mcpbx::json::json_scanner;
 using fault = json_scanner::fault;
 
 fault judge(std::string_view text, int depth = 256) {
@@ -247,7 +247,7 @@ TEST_CASE("a fault tells its kind and where it is") {
   CHECK(s.feed("[]"));
   CHECK(s.complete());
   CHECK(s.finish());
-  CHECK(to_string(fault::utf8) == "invalid UTF-8");
+  CHECK(mcpbx::json::to_string(fault::utf8) == "invalid UTF-8");
 }
 
 TEST_CASE("the value is found between blanks and line breaks between tokens are noticed") {

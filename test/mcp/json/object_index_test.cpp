@@ -9,6 +9,7 @@
 #include <string>
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 
 TEST_CASE("object index: members are found by their unescaped key, and of two the last one") {
   object_index members;

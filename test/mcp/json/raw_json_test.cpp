@@ -18,8 +18,8 @@ namespace {
 
 using namespace std::string_literals;
 using mcpbx::errc;
-using mcpbx::raw_json;
-using mcpbx::segments;
+using mcpbx::json::raw_json;
+using mcpbx::json::segments;
 
 TEST_CASE("parsing copies one value without the blanks around it") {
   const auto v = raw_json::parse("  {\"a\": 1.0}\n");
@@ -80,8 +80,8 @@ TEST_CASE("strings are unescaped and lone surrogates become U+FFFD") {
 
 TEST_CASE("unescaping reads nothing outside of a token that is cut off") {
   for (const std::string_view token : {"", "\"", "\"\\", "\"\\u", "\"\\u12", "\\ud800\\u", "\\ud800\\", "x\\"})
-    (void)mcpbx::unescaped(token);
-  CHECK(mcpbx::unescaped("\"a\\u12\"") ==
+    (void)mcpbx::json::unescaped(token);
+  CHECK(mcpbx::json::unescaped("\"a\\u12\"") ==
         "a\xEF\xBF\xBD"
         "12");
 }
@@ -90,12 +90,12 @@ TEST_CASE("quoting gives a JSON string that reads back the same") {
   std::string all;
   for (int c = 0; c < 0x80; ++c) all += static_cast<char>(c);
   all += "é€😀";
-  const std::string token = mcpbx::json_quoted(all);
+  const std::string token = mcpbx::json::json_quoted(all);
   CHECK(raw_json::parse(token));
-  CHECK(mcpbx::unescaped(token) == all);
-  CHECK(mcpbx::json_quoted("a\x01\n\"") == "\"a\\u0001\\n\\\"\"");
-  CHECK(mcpbx::json_quoted("\xFF"
-                           "a\xE2\x82") ==
+  CHECK(mcpbx::json::unescaped(token) == all);
+  CHECK(mcpbx::json::json_quoted("a\x01\n\"") == "\"a\\u0001\\n\\\"\"");
+  CHECK(mcpbx::json::json_quoted("\xFF"
+                                 "a\xE2\x82") ==
         "\"\xEF\xBF\xBD"
         "a\xEF\xBF\xBD\"");
   CHECK(raw_json::string("x").text() == "\"x\"");
@@ -111,20 +111,20 @@ TEST_CASE("quoting reads back the same, and has the size that was told, wherever
       for (auto times = random() % 300; times > 0; times /= 2) text += piece;
       for (auto times = random() % 40; times > 0; --times) text += piece;
     }
-    const std::string token = mcpbx::json_quoted(text);
-    CHECK(mcpbx::quoted_size(text) == token.size());
-    CHECK(mcpbx::unescaped(token) == text);
+    const std::string token = mcpbx::json::json_quoted(text);
+    CHECK(mcpbx::json::quoted_size(text) == token.size());
+    CHECK(mcpbx::json::unescaped(token) == text);
     mcpbx::byte_buffer buffer;
-    append_quoted(buffer, text);
+    mcpbx::json::append_quoted(buffer, text);
     CHECK(buffer.view() == token);
   }
-  CHECK(mcpbx::quoted_size("\xFF\xFF") == mcpbx::json_quoted("\xFF\xFF").size());
+  CHECK(mcpbx::json::quoted_size("\xFF\xFF") == mcpbx::json::json_quoted("\xFF\xFF").size());
 }
 
 TEST_CASE("a slice shares the block and a detached value does not") {
   const auto v = raw_json::parse("{\"a\":[1,2]}");
   REQUIRE(v);
-  const raw_json a = find_member(*v, "a");
+  const raw_json a = mcpbx::json::find_member(*v, "a");
   CHECK(a.owner().data() == v->owner().data());
   CHECK(a.detached().text() == "[1,2]");
   CHECK(a.detached().owner().size() == 5);
@@ -171,7 +171,7 @@ TEST_CASE("segments keep any number of pieces in order when they are copied and 
 TEST_CASE("the elements of an array are visited as slices until told to stop") {
   const auto elements = [](std::string_view text, std::size_t most = 99) {
     std::vector<std::string> seen;
-    const std::size_t n = for_each_element(raw_json::literal(text), [&](const raw_json& e) {
+    const std::size_t n = mcpbx::json::for_each_element(raw_json::literal(text), [&](const raw_json& e) {
       seen.emplace_back(e.text());
       return seen.size() < most;
     });
@@ -197,10 +197,10 @@ TEST_CASE("a value is skipped wherever its strings, escapes and brackets fall in
       const std::string object = "{\"a\":" + list + ",\"b\":" + text + ",\"c\":[" + list + "]}";
       REQUIRE(raw_json::parse(object));
       const raw_json o = raw_json::own(object);
-      CHECK(find_member(o, "a").text() == list);
-      CHECK(find_member(o, "b").text() == text);
-      CHECK(find_member(o, "c").text() == "[" + list + "]");
-      CHECK(for_each_element(find_member(o, "a"), [](const raw_json&) { return true; }) == 3);
+      CHECK(mcpbx::json::find_member(o, "a").text() == list);
+      CHECK(mcpbx::json::find_member(o, "b").text() == text);
+      CHECK(mcpbx::json::find_member(o, "c").text() == "[" + list + "]");
+      CHECK(mcpbx::json::for_each_element(mcpbx::json::find_member(o, "a"), [](const raw_json&) { return true; }) == 3);
     }
   }
 }
@@ -210,24 +210,25 @@ TEST_CASE("skipping agrees with the scanner on random documents") {
   for (int i = 0; i < 4000; ++i) {
     const std::string text =
         "{\"x\":" + random.value(5) + ",\"result\":" + random.value(5) + ",\"y\":" + random.value(2) + "}";
-    mcpbx::json_scanner scanner;
+    mcpbx::json::json_scanner scanner;
     REQUIRE(scanner.feed(text));
-    const auto& span = scanner.envelope()[mcpbx::envelope_member::result];
-    CHECK(find_member(raw_json::own(text), "result").text() == text.substr(span.begin, span.end - span.begin));
+    const auto& span = scanner.envelope()[mcpbx::json::envelope_member::result];
+    CHECK(mcpbx::json::find_member(raw_json::own(text), "result").text() ==
+          text.substr(span.begin, span.end - span.begin));
   }
 }
 
 TEST_CASE("a member is found by its unescaped key and the last one wins") {
   const raw_json o = raw_json::literal(R"({ "a" : 1, "b":{"c":2}, "\u0063":"x}", "a":[3], "d\\":4, "":5 })");
-  CHECK(find_member(o, "a").text() == "[3]");
-  CHECK(find_member(o, "b").text() == "{\"c\":2}");
-  CHECK(find_member(o, "c").text() == "\"x}\"");
-  CHECK(find_member(o, "d\\").text() == "4");
-  CHECK(find_member(o, "d\\\\").empty());
-  CHECK(find_member(o, "").text() == "5");
-  CHECK(find_member(o, "e").empty());
-  CHECK(find_member(raw_json::literal("[]"), "a").empty());
-  CHECK(find_member(raw_json(), "a").empty());
+  CHECK(mcpbx::json::find_member(o, "a").text() == "[3]");
+  CHECK(mcpbx::json::find_member(o, "b").text() == "{\"c\":2}");
+  CHECK(mcpbx::json::find_member(o, "c").text() == "\"x}\"");
+  CHECK(mcpbx::json::find_member(o, "d\\").text() == "4");
+  CHECK(mcpbx::json::find_member(o, "d\\\\").empty());
+  CHECK(mcpbx::json::find_member(o, "").text() == "5");
+  CHECK(mcpbx::json::find_member(o, "e").empty());
+  CHECK(mcpbx::json::find_member(raw_json::literal("[]"), "a").empty());
+  CHECK(mcpbx::json::find_member(raw_json(), "a").empty());
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 namespace {
 
 using mcpbx::errc;
-using mcpbx::raw_json;
-using mcpbx::raw_object;
+using mcpbx::json::raw_json;
+using mcpbx::json::raw_object;
 
 /// Opens `text`, applies the edits ("-key" erases, "key=value" sets) and returns the result.
 std::string edited(std::string_view text, const std::vector<std::string_view>& edits) {
@@ -130,13 +130,13 @@ TEST_CASE("G12: opening text that nobody checked is safe") {
     if (!o) continue;
     o->set("a", raw_json::literal("1"));
     (void)o->build().str();
-    (void)find_member(raw_json::own(text), "a");
+    (void)mcpbx::json::find_member(raw_json::own(text), "a");
   }
 }
 
 TEST_CASE("members that are only read are found and refused as when the object is opened") {
   const auto json = raw_json::own(R"({"a":1, "\u0062" : {"a":2},"c\\":[3],"d":null})");
-  const auto found = read_members(json, {"b", "a", "c\\", "e"});
+  const auto found = mcpbx::json::read_members(json, {"b", "a", "c\\", "e"});
   REQUIRE(found);
   CHECK((*found)[0].text() == "{\"a\":2}");
   CHECK((*found)[1].text() == "1");
@@ -146,12 +146,12 @@ TEST_CASE("members that are only read are found and refused as when the object i
   CHECK((*found)[0].owner().empty());
   CHECK((*found)[0].text().data() > json.text().data());
 
-  const auto twice = read_members(raw_json::own(R"({"x":1,"y":2,"\u0078":3})"), {"x", "y"});
+  const auto twice = mcpbx::json::read_members(raw_json::own(R"({"x":1,"y":2,"\u0078":3})"), {"x", "y"});
   REQUIRE_FALSE(twice);
   CHECK(twice.error().message == "duplicate member \"x\"");
-  CHECK(read_members(raw_json::own(R"({"x":1,"x":2,"y":3})"), {"y"}));
+  CHECK(mcpbx::json::read_members(raw_json::own(R"({"x":1,"x":2,"y":3})"), {"y"}));
   for (const std::string_view text : {"", "1", "[]", "null"})
-    CHECK(read_members(raw_json::literal(text), {"a"}).error().code == errc::invalid_argument);
+    CHECK(mcpbx::json::read_members(raw_json::literal(text), {"a"}).error().code == errc::invalid_argument);
 
   mcpbx::test::random_json random(6);
   for (int i = 0; i < 5000; ++i) {
@@ -161,7 +161,7 @@ TEST_CASE("members that are only read are found and refused as when the object i
     CAPTURE(text);
     const auto value = raw_json::own(text);
     const auto opened = raw_object::open(value, {"x", "y", "x\n"});
-    const auto read = read_members(value, {"x", "y", "x\n"});
+    const auto read = mcpbx::json::read_members(value, {"x", "y", "x\n"});
     REQUIRE(opened.has_value() == read.has_value());
     if (!read) continue;
     CHECK((*read)[0].text() == opened->find("x").text());
@@ -172,10 +172,10 @@ TEST_CASE("members that are only read are found and refused as when the object i
 
 TEST_CASE("a value is replaced in a copy of its object") {
   const auto json = raw_json::own(R"({"a":1,"b":"x"})");
-  const auto found = read_members(json, {"a", "b"});
+  const auto found = mcpbx::json::read_members(json, {"a", "b"});
   REQUIRE(found);
-  CHECK(with_replaced(json, (*found)[0].text(), "[2]").text() == R"({"a":[2],"b":"x"})");
-  CHECK(with_replaced(json, (*found)[1].text(), "\"longer\"").text() == R"({"a":1,"b":"longer"})");
+  CHECK(mcpbx::json::with_replaced(json, (*found)[0].text(), "[2]").text() == R"({"a":[2],"b":"x"})");
+  CHECK(mcpbx::json::with_replaced(json, (*found)[1].text(), "\"longer\"").text() == R"({"a":1,"b":"longer"})");
   CHECK(json.text() == R"({"a":1,"b":"x"})");
 }
 
@@ -194,10 +194,12 @@ TEST_CASE("random edits give well-formed objects whose other members are unchang
       o->set(key, raw_json::literal("true"));
     const std::string text = o->build().str();
     CAPTURE(text);
-    REQUIRE(mcpbx::check_json(text, 256) == mcpbx::json_scanner::fault::none);
+    REQUIRE(mcpbx::json::check_json(text, 256) == mcpbx::json::json_scanner::fault::none);
     for (const std::string_view other : {"x", "y", "z"})
-      if (other != key) CHECK(find_member(raw_json::own(text), other).text() == find_member(*json, other).text());
-    CHECK(find_member(raw_json::own(text), key).text() == o->find(key).text());
+      if (other != key)
+        CHECK(mcpbx::json::find_member(raw_json::own(text), other).text() ==
+              mcpbx::json::find_member(*json, other).text());
+    CHECK(mcpbx::json::find_member(raw_json::own(text), key).text() == o->find(key).text());
   }
 }
 
@@ -227,17 +229,17 @@ TEST_CASE("G18: a level of more members than are opened is refused with a senten
     for (std::size_t i = 1; i < n; ++i) text += R"(,"":0)";
     return raw_json::own(text + "}");
   };
-  const raw_json most = members(mcpbx::most_members), more = members(mcpbx::most_members + 1);
-  CHECK(raw_object::open(most)->size() == mcpbx::most_members);
+  const raw_json most = members(mcpbx::json::most_members), more = members(mcpbx::json::most_members + 1);
+  CHECK(raw_object::open(most)->size() == mcpbx::json::most_members);
   const auto refused = raw_object::open(more);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == errc::limit);
   CHECK(refused.error().message == "an object of more than 10000 members is too large here");
-  CHECK(raw_object::open(more, {}, mcpbx::any_number_of_members)->size() == mcpbx::most_members + 1);
-  CHECK(mcpbx::find_member(most, "last").text() == "1");
-  CHECK(mcpbx::find_member(more, "last").empty());
-  CHECK(mcpbx::read_members(most, {"last"}));
-  CHECK(mcpbx::read_members(more, {"last"}).error().code == errc::limit);
+  CHECK(raw_object::open(more, {}, mcpbx::json::any_number_of_members)->size() == mcpbx::json::most_members + 1);
+  CHECK(mcpbx::json::find_member(most, "last").text() == "1");
+  CHECK(mcpbx::json::find_member(more, "last").empty());
+  CHECK(mcpbx::json::read_members(most, {"last"}));
+  CHECK(mcpbx::json::read_members(more, {"last"}).error().code == errc::limit);
   // A key that is used is not taken from a second one behind the bound.
   CHECK(raw_object::open(raw_json::own(R"({"a":1,"a":2})"), {"a"}).error().message == "duplicate member \"a\"");
 }

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <array>
 
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::process;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::process;
 using namespace mcpbx::test;
 
 namespace {

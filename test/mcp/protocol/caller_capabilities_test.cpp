@@ -7,7 +7,8 @@
 #include <string_view>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::protocol;
 
 TEST_CASE("a caller can be asked what it declared and nothing else") {
   struct row {

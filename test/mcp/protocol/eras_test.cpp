@@ -9,16 +9,17 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::protocol;
 
 namespace {
 
-raw_json json(std::string_view text) {
+raw_json as_json(std::string_view text) {
   return raw_json::literal(text);
 }
 
 std::string edited(std::string_view params, const request_meta& meta) {
-  const auto out = with_request_meta(params.empty() ? raw_json() : json(params), meta);
+  const auto out = with_request_meta(params.empty() ? raw_json() : as_json(params), meta);
   REQUIRE(out.has_value());
   CHECK((out->empty() || raw_json::parse(out->str()).has_value()));
   return out->str();
@@ -26,8 +27,8 @@ std::string edited(std::string_view params, const request_meta& meta) {
 
 request_meta modern() {
   request_meta m;
-  m.revision = revision::modern;
-  m.own_info = json(R"({"name":"mcpbx","version":"1"})");
+  m.revision = mcpbx::mcp::protocol::revision::modern;
+  m.own_info = as_json(R"({"name":"mcpbx","version":"1"})");
   return m;
 }
 
@@ -55,7 +56,7 @@ TEST_CASE("a progress token is ours and nobody else's") {
     known.old = raw_json();
     for (const auto* params : {"{}", "{ }", "{\t\"name\":\"echo\"}", R"({"name":"echo","arguments":{"_meta":{}}})"})
       CHECK(edited(params, known) == edited(params, m));
-    CHECK_FALSE(with_request_meta(json("[]"), known));
+    CHECK_FALSE(with_request_meta(as_json("[]"), known));
   }
   CHECK(edited(R"({"_meta":{"progressToken":"theirs","traceparent":"00-1"},"name":"echo"})", m) ==
         R"({"_meta":{"progressToken":7,"traceparent":"00-1"},"name":"echo"})");
@@ -73,7 +74,7 @@ TEST_CASE("a _meta whose place is known comes to the same as one that is looked 
   known.old = find_member(params, "_meta");
   CHECK(with_request_meta(params, known)->str() == with_request_meta(params, m)->str());
   SUBCASE("what is known of other params does not count") {
-    const raw_json others = json(R"({"name":"other","_meta":{"vendor/x":1}})");
+    const raw_json others = as_json(R"({"name":"other","_meta":{"vendor/x":1}})");
     CHECK(with_request_meta(others, known)->str() == with_request_meta(others, m)->str());
   }
 }
@@ -93,9 +94,9 @@ TEST_CASE("a _meta that was written before comes to the same as one that is writ
                                  "[]",
                                  long_meta};
   std::vector<request_meta> asked{request_meta{}, modern(), modern(), modern(), modern(), modern()};
-  asked[2].client_info = json(R"({"name":"caller","version":"3"})");
-  asked[3].client_info = json(R"({"name":"mcpbx","version":"1"})");
-  asked[4].capabilities = json(R"({"sampling":{}})");
+  asked[2].client_info = as_json(R"({"name":"caller","version":"3"})");
+  asked[3].client_info = as_json(R"({"name":"mcpbx","version":"1"})");
+  asked[4].capabilities = as_json(R"({"sampling":{}})");
   const std::string large = R"({"experimental":{"x":")" + std::string(2 * written_meta::longest, 'x') + R"("}})";
   asked.push_back(modern());
   asked.back().capabilities = raw_json::own(large);
@@ -136,8 +137,8 @@ TEST_CASE("a modern server is told who asks with each request") {
   }
   SUBCASE("the caller's identity and capabilities stand in for ours") {
     auto m = modern();
-    m.client_info = json(R"({"name":"host"})");
-    m.capabilities = json(R"({"elicitation":{}})");
+    m.client_info = as_json(R"({"name":"host"})");
+    m.capabilities = as_json(R"({"elicitation":{}})");
     CHECK(
         edited("{}", m) ==
         R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"host"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}})");
@@ -160,23 +161,25 @@ TEST_CASE("a legacy server is spared the modern keys and keeps the others") {
 TEST_CASE("a doubled or wrong _meta is refused") {
   for (const auto* text : {R"({"_meta":{},"_meta":{}})", R"({"_meta":{},"\u005fmeta":{}})", R"({"_meta":3})",
                            R"({"_meta":{"progressToken":1,"progressToken":2}})"}) {
-    const auto out = with_request_meta(json(text), modern());
+    const auto out = with_request_meta(as_json(text), modern());
     REQUIRE_FALSE(out.has_value());
     CHECK(out.error().code == errc::invalid_argument);
   }
 }
 
 TEST_CASE("a modern result loses what a legacy caller does not know") {
-  CHECK(strip_modern_result(json(R"({"resultType":"complete","content":[],"ttlMs":0,"cacheScope":"private","x":1})"))
+  CHECK(strip_modern_result(as_json(R"({"resultType":"complete","content":[],"ttlMs":0,"cacheScope":"private","x":1})"))
             .text() == R"({"content":[],"x":1})");
-  CHECK(strip_modern_result(json(R"({"content":[],"structuredContent":{"a":1}})")).text() ==
+  CHECK(strip_modern_result(as_json(R"({"content":[],"structuredContent":{"a":1}})")).text() ==
         R"({"content":[],"structuredContent":{"a":1}})");
-  const auto untouched = json(R"({"content":[]})");
+  const auto untouched = as_json(R"({"content":[]})");
   CHECK(strip_modern_result(untouched).text().data() == untouched.text().data());
 }
 
 TEST_CASE("M6: what a modern server says in structuredContent alone reaches a legacy caller as text") {
-  const auto stripped = [](std::string_view result) { return std::string(strip_modern_result(json(result)).text()); };
+  const auto stripped = [](std::string_view result) {
+    return std::string(strip_modern_result(as_json(result)).text());
+  };
   CHECK(stripped(R"({"resultType":"complete","structuredContent":[1,{"a":"b"}]})") ==
         R"({"content":[{"type":"text","text":"[1,{\"a\":\"b\"}]"}]})");
   CHECK(stripped(R"({"content":[],"structuredContent":1.50})") == R"({"content":[{"type":"text","text":"1.50"}]})");
@@ -187,7 +190,7 @@ TEST_CASE("M6: what a modern server says in structuredContent alone reaches a le
 }
 
 TEST_CASE("a definition loses an outputSchema that is not for an object") {
-  const auto kept = json(R"({"name":"a","inputSchema":{},"outputSchema":{"type":"object"}})");
+  const auto kept = as_json(R"({"name":"a","inputSchema":{},"outputSchema":{"type":"object"}})");
   CHECK(legacy_definition(kept).text().data() == kept.text().data());
   for (const auto* schema : {"{\"type\":\"array\"}", "true", "{}", "{\"type\":[\"object\",\"null\"]}"})
     CHECK(legacy_definition(
@@ -198,7 +201,7 @@ TEST_CASE("a definition loses an outputSchema that is not for an object") {
 TEST_CASE(
     "F8: a definition without a schema of its arguments gets an empty one for legacy callers, who refuse a whole list "
     "for it") {
-  CHECK(legacy_definition(json(R"({"name":"a"})")).text() == R"({"name":"a","inputSchema":{"type":"object"}})");
+  CHECK(legacy_definition(as_json(R"({"name":"a"})")).text() == R"({"name":"a","inputSchema":{"type":"object"}})");
   for (const auto* schema : {"null", "true"})
     CHECK(legacy_definition(
               raw_json::own(R"({"name":"a","inputSchema":)" + std::string(schema) + R"(,"outputSchema":true})"))
@@ -206,16 +209,17 @@ TEST_CASE(
 }
 
 TEST_CASE("errors between neighbours do not travel on") {
-  CHECK(legacy_error(json(R"({"code":-32022,"message":"no","data":{"supported":[]}})"), false).text() ==
+  CHECK(legacy_error(as_json(R"({"code":-32022,"message":"no","data":{"supported":[]}})"), false).text() ==
         R"({"code":-32603,"message":"the tool server refused how mcpbx asked: no"})");
-  CHECK(find_member(legacy_error(json(R"({"code":-32020,"message":"no"})"), false), "code").as_integer() == -32603);
+  CHECK(find_member(legacy_error(as_json(R"({"code":-32020,"message":"no"})"), false), "code").as_integer() == -32603);
   const auto missing = legacy_error(
-      json(R"({"code":-32021,"message":"no","data":{"requiredCapabilities":{"elicitation":{},"roots":{}}}})"), false);
+      as_json(R"({"code":-32021,"message":"no","data":{"requiredCapabilities":{"elicitation":{},"roots":{}}}})"),
+      false);
   CHECK(find_member(missing, "code").as_integer() == -32602);
   CHECK(find_member(missing, "message").as_string()->find("(elicitation, roots): no") != std::string::npos);
-  const auto gone = json(R"({"code":-32602,"message":"gone","data":{"uri":"file:///x"}})");
+  const auto gone = as_json(R"({"code":-32602,"message":"gone","data":{"uri":"file:///x"}})");
   CHECK(legacy_error(gone, true).text() == R"({"code":-32002,"message":"gone","data":{"uri":"file:///x"}})");
   CHECK(legacy_error(gone, false).text().data() == gone.text().data());
-  const auto own = json(R"({"code":-32602,"message":"bad","data":{"odd":1}})");
+  const auto own = as_json(R"({"code":-32602,"message":"bad","data":{"odd":1}})");
   CHECK(legacy_error(own, true).text().data() == own.text().data());
 }

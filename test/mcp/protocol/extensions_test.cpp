@@ -9,7 +9,8 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::protocol;
 
 TEST_CASE("M4: no pattern lets a method pass that MCP or mcpbx keeps for itself") {
   const extension_methods all{{"a", {"*"}}, {"b", {"find/*"}}};

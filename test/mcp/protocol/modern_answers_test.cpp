@@ -11,7 +11,9 @@
 namespace modern_answers_test {
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::protocol;
+using namespace mcpbx::mcp::questions;
 
 const raw_json info = raw_json::literal(R"({"name":"n","version":"1"})");
 

@@ -9,7 +9,8 @@
 #include <utility>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::protocol;
 
 TEST_CASE("a good prompt is read and keeps its bytes") {
   const auto definition = raw_json::literal(

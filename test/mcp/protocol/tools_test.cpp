@@ -6,7 +6,8 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::protocol;
 
 TEST_CASE("G15: a good definition is read and keeps its bytes") {
   const auto definition = raw_json::literal(

@@ -11,6 +11,7 @@
 namespace {
 
 using namespace mcpbx;
+using namespace mcpbx::redact;
 
 const std::string key = "sk-canary-0123456789";
 

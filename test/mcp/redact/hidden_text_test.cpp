@@ -11,6 +11,8 @@
 #include <string_view>
 
 using namespace mcpbx;
+using namespace mcpbx::json;
+using namespace mcpbx::redact;
 
 namespace {
 

@@ -10,8 +10,8 @@
 
 namespace {
 
-using mcpbx::redactor;
-using mcpbx::secret;
+using mcpbx::redact::redactor;
+using mcpbx::redact::secret;
 
 struct fixture {
   fixture() { redactor::clear(); }
@@ -21,7 +21,7 @@ struct fixture {
 TEST_CASE_FIXTURE(fixture, "G35: a secret that is another one's escaped form has forms of its own") {
   redactor::add(secret(R"(pass"word)"));
   redactor::add(secret(R"(pass\"word)"));
-  CHECK(redactor::redact("got " + mcpbx::json_quoted(R"(pass\"word)")) == R"(got "***")");
+  CHECK(redactor::redact("got " + mcpbx::json::json_quoted(R"(pass\"word)")) == R"(got "***")");
 }
 
 TEST_CASE_FIXTURE(fixture, "registered secrets are redacted wherever they stand") {
@@ -29,16 +29,16 @@ TEST_CASE_FIXTURE(fixture, "registered secrets are redacted wherever they stand"
   CHECK(redactor::redact("key sk-123456, again:sk-123456") == "key ***, again:***");
   CHECK(redactor::redact("sk-12345") == "sk-12345");
   CHECK(redactor::redact("") == "");
-  CHECK(to_string(secret("sk-123456")) == "***");
+  CHECK(mcpbx::redact::to_string(secret("sk-123456")) == "***");
 }
 
 TEST_CASE_FIXTURE(fixture, "G35: a passing secret is redacted as long as somebody holds it") {
   {
-    const mcpbx::passing_secret first(secret("token-one")), second(secret("token-one"));
+    const mcpbx::redact::passing_secret first(secret("token-one")), second(secret("token-one"));
     {
-      mcpbx::passing_secret moved(secret("token-two"));
+      mcpbx::redact::passing_secret moved(secret("token-two"));
       CHECK(redactor::redact("token-one token-two") == "*** ***");
-      moved = mcpbx::passing_secret(secret("token-six"));
+      moved = mcpbx::redact::passing_secret(secret("token-six"));
       CHECK(redactor::redact("token-two token-six") == "token-two ***");
     }
     CHECK(redactor::redact("token-one token-six") == "*** token-six");
@@ -46,7 +46,7 @@ TEST_CASE_FIXTURE(fixture, "G35: a passing secret is redacted as long as somebod
   CHECK(redactor::redact("token-one") == "token-one");
   redactor::add(secret("token-one"));
   {
-    const mcpbx::passing_secret again(secret("token-one"));
+    const mcpbx::redact::passing_secret again(secret("token-one"));
   }
   CHECK(redactor::redact("token-one") == "***");
 }
@@ -109,7 +109,7 @@ TEST_CASE_FIXTURE(fixture, "G35: an escape that was cut does not show the secret
   redactor::add(secret("at-canary==0123"));
   for (const auto* text :
        {R"(bad at-canary\)", R"(bad at-canary\u)", R"(bad at-canary\u00)", R"(bad at-canary\u003d\u003)"})
-    CHECK(mcpbx::redacted_part(text, {.front = false, .back = true}) == "bad ***");
+    CHECK(mcpbx::redact::redacted_part(text, {.front = false, .back = true}) == "bad ***");
 }
 
 }  // namespace

@@ -12,7 +12,9 @@
 namespace {
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::rpc;
+using namespace mcpbx::redact;
 using std::chrono::hours;
 using std::chrono::seconds;
 
@@ -38,7 +40,7 @@ struct fixture {
         [this, name](const call_outcome& o) {
           ended.push_back(name + ": " +
                           (o.type == call_outcome::kind::failed
-                               ? std::string(to_string(o.failure.code)) + " " + o.failure.message
+                               ? std::string(mcpbx::to_string(o.failure.code)) + " " + o.failure.message
                                : std::string(o.value.text())));
         },
         std::move(progress));

@@ -10,17 +10,17 @@
 
 namespace mcpbx::test {
 
-struct recorded_lines : mcp::message_sink {
-  std::vector<mcp::message> messages;
-  std::vector<mcp::message_fault> faults;
+struct recorded_lines : mcp::rpc::message_sink {
+  std::vector<mcp::rpc::message> messages;
+  std::vector<mcp::rpc::message_fault> faults;
   std::string log;  // everything in order, for comparing
 
-  void on_message(mcp::message&& m) override {
+  void on_message(mcp::rpc::message&& m) override {
     log += "message " + std::string(m.whole.text()) + " id=" + m.id.key() + " method=" + std::string(m.method()) +
            " params=" + std::string(m.params.text()) + " result=" + std::string(m.result.text()) + "\n";
     messages.push_back(std::move(m));
   }
-  void on_fault(mcp::message_fault f) override {
+  void on_fault(mcp::rpc::message_fault f) override {
     log += "fault " + std::to_string(static_cast<int>(f.type)) + " " + std::to_string(f.envelope.code) +
            " id=" + f.envelope.id.key() + (f.envelope.is_response ? " response " : " ") + f.envelope.what +
            " bytes=" + std::to_string(f.bytes) + (f.deep_answer ? " deep " : " ") + f.excerpt + "\n";
@@ -29,7 +29,7 @@ struct recorded_lines : mcp::message_sink {
 };
 
 /// Feeds `part` from the room of the framer, if it has some. Returns true if it had.
-inline bool feed_from_room(mcp::line_framer& framer, std::string_view part, mcp::message_sink& sink) {
+inline bool feed_from_room(mcp::rpc::line_framer& framer, std::string_view part, mcp::rpc::message_sink& sink) {
   const auto room = framer.room(part.size());
   if (room.empty()) {
     framer.feed(part, sink);
@@ -41,10 +41,10 @@ inline bool feed_from_room(mcp::line_framer& framer, std::string_view part, mcp:
 }
 
 /// The log of `text` read in parts of `step` bytes (0: whole), each into the room of the framer if `in_room`.
-inline recorded_lines read_lines(std::string_view text, mcp::line_framer::options options = {}, std::size_t step = 0,
-                                 bool in_room = false) {
+inline recorded_lines read_lines(std::string_view text, mcp::rpc::line_framer::options options = {},
+                                 std::size_t step = 0, bool in_room = false) {
   recorded_lines sink;
-  mcp::line_framer framer(options);
+  mcp::rpc::line_framer framer(options);
   if (step == 0) step = text.size() + 1;
   for (std::size_t at = 0; at < text.size(); at += step) {
     if (in_room)

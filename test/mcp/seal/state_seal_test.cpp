@@ -9,7 +9,7 @@
 namespace state_seal_test {
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::seal;
 
 TEST_CASE("state_seal: opens what it closed, of every length up to its limit") {
   state_seal s;

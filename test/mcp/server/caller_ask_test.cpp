@@ -12,7 +12,10 @@
 namespace caller_asks_test {
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::callers;
+using namespace mcpbx::mcp::rpc;
+using namespace mcpbx::mcp::server;
 using namespace mcpbx::test;
 
 constexpr std::string_view able = R"({"roots":{},"sampling":{"tools":{}},"elicitation":{}})";
@@ -20,7 +23,7 @@ using list = std::vector<std::string>;
 
 std::string shown(const call_outcome& o) {
   if (o.type != call_outcome::kind::failed) return std::string(o.value.text());
-  return std::string(to_string(o.failure.code)) + ": " + o.failure.message;
+  return std::string(mcpbx::to_string(o.failure.code)) + ": " + o.failure.message;
 }
 
 // A caller that can be asked, and the outcomes of its questions.
@@ -191,7 +194,7 @@ TEST_CASE("caller_session: a caller that cannot answer is not asked, and the ref
     REQUIRE_FALSE(n);
     CHECK(c.ended.empty());
     CHECK(c.take_sent().empty());
-    return std::string(to_string(n.error().code)) + ": " + n.error().message;
+    return std::string(mcpbx::to_string(n.error().code)) + ": " + n.error().message;
   };
   asked_caller c;
   CHECK(refusal(c, "tools/list") == "not_found: callers have no method \"tools/list\"");

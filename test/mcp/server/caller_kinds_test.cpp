@@ -3,12 +3,13 @@
 #include "test/support/more_kinds.hpp"
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 
 namespace {
 
-mcp::caller_session::options with_more_kinds() {
-  mcp::caller_session::options o;
+mcp::callers::caller_session::options with_more_kinds() {
+  mcp::callers::caller_session::options o;
   o.version = "1.2.3";
   o.kinds = more_kinds();
   return o;
@@ -25,13 +26,14 @@ TEST_CASE("capabilities are those of the table, one for kinds that share one") {
 
 TEST_CASE("the list of each kind is answered with what the catalog has of it") {
   fake_caller caller(with_more_kinds());
-  auto note = std::make_shared<mcp::feature_entry>();
+  auto note = std::make_shared<mcp::catalogs::feature_entry>();
   note->key = "s__n";
   note->exposed = raw_json::literal(R"({"name":"s__n"})");
-  caller.host.catalog = std::make_shared<mcp::catalog>(
-      std::vector<mcp::entry_ptr>(), 1, mcp::withheld_tools(), std::vector<mcp::dropped_item>(),
-      mcp::catalog_rest{
-          .others = {std::make_shared<mcp::feature_entries>(notes_kind(), std::vector<mcp::feature_entry_ptr>{note})}});
+  caller.host.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>(), 1, mcp::catalogs::withheld_tools(),
+      std::vector<mcp::catalogs::dropped_item>(),
+      mcp::catalogs::catalog_rest{.others = {std::make_shared<mcp::catalogs::feature_entries>(
+                                      notes_kind(), std::vector<mcp::catalogs::feature_entry_ptr>{note})}});
   CHECK(code_of(caller.ask(R"({"jsonrpc":"2.0","id":1,"method":"notes/list"})")) == -32600);
   caller.initialize();
   const auto list = [&](const std::string& method) {

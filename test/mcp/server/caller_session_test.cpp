@@ -5,6 +5,7 @@
 #include <string>
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 
 TEST_CASE("G19: every malformed message gets the JSON-RPC error of the specification and the connection goes on") {
@@ -121,8 +122,8 @@ TEST_CASE("initialize gives the instructions of the servers whose tools the call
   git->instructed = "Ask for the \"status\" first.\nThen commit.";
   fs->instructed = "Paths are absolute.";
   fake_caller caller;
-  const auto serve = [&](std::vector<mcp::entry_ptr> tools) {
-    caller.host.catalog = std::make_shared<mcp::catalog>(std::move(tools), 2);
+  const auto serve = [&](std::vector<mcp::catalogs::entry_ptr> tools) {
+    caller.host.catalog = std::make_shared<mcp::catalogs::catalog>(std::move(tools), 2);
   };
   const auto init = R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})";
   const auto given = [](const std::string& line) {
@@ -155,7 +156,7 @@ TEST_CASE("initialize gives the instructions of the servers whose tools the call
   }
   SUBCASE("no more than 32 KiB") {
     std::vector<std::shared_ptr<fake_client>> many;
-    std::vector<mcp::entry_ptr> tools;
+    std::vector<mcp::catalogs::entry_ptr> tools;
     for (int i = 0; i < 10; ++i) {
       many.push_back(std::make_shared<fake_client>("s" + std::to_string(i)));
       many.back()->instructed = std::string(4096, 'x');
@@ -172,13 +173,13 @@ TEST_CASE("initialize gives the instructions of the servers whose tools the call
 
 TEST_CASE("list_changed goes to callers that have said that they are initialized") {
   fake_caller caller;
-  caller.session.list_changed(mcp::tool_kind());
+  caller.session.list_changed(mcp::protocol::tool_kind());
   caller.say(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})");
   caller.host.sent.clear();
-  caller.session.list_changed(mcp::tool_kind());
+  caller.session.list_changed(mcp::protocol::tool_kind());
   CHECK(caller.host.sent.empty());
   caller.say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
-  caller.session.list_changed(mcp::tool_kind());
+  caller.session.list_changed(mcp::protocol::tool_kind());
   CHECK(caller.host.sent ==
         std::vector<std::string>{R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})"});
 }
@@ -223,10 +224,10 @@ TEST_CASE("an answer counts once and a forgotten request is answered with an err
   fake_caller caller;
   caller.say(R"({"jsonrpc":"2.0","id":1,"method":"mcpbx/slow"})");
   caller.host.sent.clear();
-  const mcp::reply_once reply = caller.host.slow.at(0);
+  const mcp::server::reply_once reply = caller.host.slow.at(0);
   caller.host.slow.clear();
   reply.result(raw_json::literal("{}"));
-  reply.error(mcp::rpc_error{});
+  reply.error(mcp::rpc::rpc_error{});
   CHECK(caller.host.sent.size() == 1);
   CHECK(code_of(caller.ask(R"({"jsonrpc":"2.0","id":2,"method":"mcpbx/forget"})")) == -32603);
   CHECK(caller.session.open() == 0);
@@ -279,8 +280,8 @@ TEST_CASE("a cancelled request leaves its batch and the others are still answere
   fake_caller caller;
   caller.initialize("2025-03-26");
   auto server = std::make_shared<fake_client>("files");
-  caller.host.catalog =
-      std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{make_tool(server, "files__read", "read")}, 1);
+  caller.host.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{make_tool(server, "files__read", "read")}, 1);
   caller.say(
       R"([{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files__read"}},{"jsonrpc":"2.0","id":2,"method":"ping"}])");
   CHECK(caller.host.sent.empty());
@@ -306,13 +307,13 @@ TEST_CASE("a host is told which request each answer belongs to, its error code, 
   c.say(R"({"jsonrpc":"2.0","id":3)");
   c.host.slow.at(0).result(raw_json::literal("{}"));
   REQUIRE(c.host.answers.size() == 4);
-  CHECK((c.host.answers[0].about == first + 1 && c.host.answers[0].error == mcp::code::method_not_found));
-  CHECK((c.host.answers[1].about == first + 2 && c.host.answers[1].error == mcp::code::invalid_request));
-  CHECK((c.host.answers[2].about == 0 && c.host.answers[2].error == mcp::code::parse_error));
+  CHECK((c.host.answers[0].about == first + 1 && c.host.answers[0].error == mcp::rpc::code::method_not_found));
+  CHECK((c.host.answers[1].about == first + 2 && c.host.answers[1].error == mcp::rpc::code::invalid_request));
+  CHECK((c.host.answers[2].about == 0 && c.host.answers[2].error == mcp::rpc::code::parse_error));
   CHECK((c.host.answers[3].about == first && c.host.answers[3].error == 0));
 
   const auto server = std::make_shared<fake_client>("s");
-  c.host.catalog = std::make_shared<mcp::catalog>(std::vector{make_tool(server, "t", "t")}, 1);
+  c.host.catalog = std::make_shared<mcp::catalogs::catalog>(std::vector{make_tool(server, "t", "t")}, 1);
   const auto call = c.session.next_serial();
   c.say(
       R"([{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"t"}},{"jsonrpc":"2.0","id":5,"method":"ping"}])");

@@ -11,9 +11,10 @@
 namespace mcpbx::test {
 
 /// A caller: lines in, lines out.
-class fake_caller final : public mcp::message_sink {
+class fake_caller final : public mcp::rpc::message_sink {
  public:
-  explicit fake_caller(mcp::caller_session::options o = {.version = "1.2.3"}, mcp::line_framer::options framing = {})
+  explicit fake_caller(mcp::callers::caller_session::options o = {.version = "1.2.3"},
+                       mcp::rpc::line_framer::options framing = {})
       : options(std::move(o)), session(host, options), framer_(framing) {}
 
   void say(std::string_view line) { framer_.feed(std::string(line) + "\n", *this); }
@@ -30,15 +31,15 @@ class fake_caller final : public mcp::message_sink {
     say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
     host.sent.clear();
   }
-  void on_message(mcp::message&& m) override { session.on_message(std::move(m)); }
-  void on_fault(mcp::message_fault f) override { session.on_fault(f); }
+  void on_message(mcp::rpc::message&& m) override { session.on_message(std::move(m)); }
+  void on_fault(mcp::rpc::message_fault f) override { session.on_fault(f); }
 
   fake_host host;
-  mcp::caller_session::options options;
-  mcp::caller_session session;
+  mcp::callers::caller_session::options options;
+  mcp::callers::caller_session session;
 
  private:
-  mcp::line_framer framer_;
+  mcp::rpc::line_framer framer_;
 };
 
 }  // namespace mcpbx::test

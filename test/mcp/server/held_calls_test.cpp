@@ -12,7 +12,8 @@
 namespace held_calls_test {
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::callers;
 using namespace mcpbx::test;
 
 struct waiting final : held_call {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 
 namespace {
@@ -15,7 +16,8 @@ constexpr std::string_view own_meta =
     R"("_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcpbx","version":"1.2.3"}})";
 
 struct modern_caller {
-  explicit modern_caller(mcp::era era = mcp::era::legacy, mcp::caller_session::options o = {.version = "1.2.3"})
+  explicit modern_caller(mcp::clients::era era = mcp::clients::era::legacy,
+                         mcp::callers::caller_session::options o = {.version = "1.2.3"})
       : server(std::make_shared<fake_client>("s", era)), caller(std::move(o)) {
     caller.host.catalog = make_catalog({.tools = {make_tool(server, "s__t", "t")},
                                         .prompts = {make_feature(server, "s__p", "p")},
@@ -38,7 +40,7 @@ struct modern_caller {
 TEST_CASE("server/discover is answered without a handshake with versions and capabilities and hints") {
   modern_caller m;
   m.server->instructed = "Use it.";
-  mcp::catalog_offers offers;
+  mcp::catalogs::catalog_offers offers;
   offers.prompts = offers.resources = offers.subscribe = offers.completions = offers.logging = true;
   offers.tasks = raw_json::literal(R"({"list":{},"cancel":{}})");
   offers.extensions = raw_json::literal(R"({"io.modelcontextprotocol/ui":{},"io.modelcontextprotocol/tasks":{}})");
@@ -127,7 +129,7 @@ TEST_CASE("methods that the modern era has not are unknown to its requests only"
 }
 
 TEST_CASE("a session of modern requests only refuses others") {
-  modern_caller m(mcp::era::legacy, {.version = "1.2.3", .only_modern = true});
+  modern_caller m(mcp::clients::era::legacy, {.version = "1.2.3", .only_modern = true});
   for (const std::string params : {"{}", R"({"_meta":{}})", R"({"_meta":7})"})
     for (const std::string method : {"initialize", "tools/list", "ping", "tools/call"})
       CHECK(code_of(m.ask(method, params)) == -32602);
@@ -152,7 +154,7 @@ TEST_CASE("lists have hints and the form of the era of each request") {
 
 TEST_CASE("a modern caller gets the output schemas that a legacy one must not see") {
   modern_caller m;
-  auto tool = std::make_shared<mcp::catalog_entry>(*make_tool(m.server, "s__t", "t"));
+  auto tool = std::make_shared<mcp::catalogs::catalog_entry>(*make_tool(m.server, "s__t", "t"));
   tool->exposed = raw_json::literal(R"({"name":"s__t","inputSchema":{"x-mcp-header":"A"},"outputSchema":true})");
   m.caller.host.catalog = make_catalog({.tools = {tool}});
   CHECK(m.listed("tools/list", modern_params()).find(tool->exposed.text()) != std::string::npos);
@@ -166,7 +168,7 @@ TEST_CASE("a result of a legacy server gets the members of the modern era and on
   CHECK(
       at(m.caller.host.sent.at(0), {"result"}) ==
       R"({"content":[],"_meta":{"vendor":1,"io.modelcontextprotocol/serverInfo":{"name":"mcpbx","version":"1.2.3"}},"resultType":"complete"})");
-  modern_caller n(mcp::era::modern);
+  modern_caller n(mcp::clients::era::modern);
   const std::string whole =
       R"({"content":[],"structuredContent":[1],"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"own","version":"2"}}})";
   n.ask("tools/call", params);
@@ -181,7 +183,7 @@ TEST_CASE("a result of a legacy server gets the members of the modern era and on
 }
 
 TEST_CASE("hints of a resource are passed on within bounds") {
-  modern_caller m(mcp::era::modern);
+  modern_caller m(mcp::clients::era::modern);
   const std::string params = modern_params(R"("uri":"file:///r",)");
   struct row {
     std::string_view sent, ttl, scope;
@@ -204,26 +206,27 @@ TEST_CASE("hints of a resource are passed on within bounds") {
 
 TEST_CASE("errors reach a modern caller with codes of its era") {
   struct row {
-    mcp::era server;
+    mcp::clients::era server;
     std::string_view sent;
     int code;
     std::string_view data;
   };
   const std::string_view needs = R"({"requiredCapabilities":{"sampling":{}}})";
   const row rows[] = {
-      {mcp::era::legacy, R"({"code":-32002,"message":"m"})", -32602, R"({"uri":"file:///r"})"},
-      {mcp::era::legacy, R"({"code":-32002,"message":"m","data":{"uri":"x","more":1}})", -32602,
+      {mcp::clients::era::legacy, R"({"code":-32002,"message":"m"})", -32602, R"({"uri":"file:///r"})"},
+      {mcp::clients::era::legacy, R"({"code":-32002,"message":"m","data":{"uri":"x","more":1}})", -32602,
        R"({"uri":"x","more":1})"},
-      {mcp::era::legacy, R"({"code":-32050,"message":"m","data":1})", -32603, ""},
-      {mcp::era::legacy, R"({"code":-32021,"message":"m","data":1})", -32603, ""},
-      {mcp::era::legacy, R"({"code":-32010,"message":"m","data":[1.0]})", -32010, "[1.0]"},
-      {mcp::era::legacy, R"({"code":7,"message":"m"})", 7, ""},
-      {mcp::era::modern, R"({"code":-32602,"message":"m","data":{"uri":"y"}})", -32602, R"({"uri":"y"})"},
-      {mcp::era::modern, R"({"code":-32020,"message":"m","data":1})", -32603, ""},
-      {mcp::era::modern, R"({"code":-32022,"message":"m","data":1})", -32603, ""},
-      {mcp::era::modern, R"({"code":-32021,"message":"m","data":{"requiredCapabilities":{"sampling":{}}}})", -32021,
-       needs},
-      {mcp::era::modern, R"({"code":-32021,"message":"m","data":{"requiredCapabilities":{"roots":{}}}})", -32603, ""},
+      {mcp::clients::era::legacy, R"({"code":-32050,"message":"m","data":1})", -32603, ""},
+      {mcp::clients::era::legacy, R"({"code":-32021,"message":"m","data":1})", -32603, ""},
+      {mcp::clients::era::legacy, R"({"code":-32010,"message":"m","data":[1.0]})", -32010, "[1.0]"},
+      {mcp::clients::era::legacy, R"({"code":7,"message":"m"})", 7, ""},
+      {mcp::clients::era::modern, R"({"code":-32602,"message":"m","data":{"uri":"y"}})", -32602, R"({"uri":"y"})"},
+      {mcp::clients::era::modern, R"({"code":-32020,"message":"m","data":1})", -32603, ""},
+      {mcp::clients::era::modern, R"({"code":-32022,"message":"m","data":1})", -32603, ""},
+      {mcp::clients::era::modern, R"({"code":-32021,"message":"m","data":{"requiredCapabilities":{"sampling":{}}}})",
+       -32021, needs},
+      {mcp::clients::era::modern, R"({"code":-32021,"message":"m","data":{"requiredCapabilities":{"roots":{}}}})",
+       -32603, ""},
   };
   for (const row& r : rows) {
     CAPTURE(r.sent);
@@ -264,7 +267,7 @@ TEST_CASE("params with a million members are refused in both eras") {
 }
 
 TEST_CASE("a repeated _meta is read as the first time, and each change in it counts") {
-  using mcp::meta_key::progress_token;
+  using mcpbx::mcp::protocol::meta_key::progress_token;
   const auto params = [](std::string_view version, std::string_view able, std::string_view more) {
     return raw_json::own(R"({"_meta":{"io.modelcontextprotocol/protocolVersion":")" + std::string(version) +
                          R"(","io.modelcontextprotocol/clientCapabilities":)" + std::string(able) + std::string(more) +
@@ -275,7 +278,8 @@ TEST_CASE("a repeated _meta is read as the first time, and each change in it cou
     std::string_view able, level, token;
     bool refused = false;
   };
-  const std::string long_able = R"({"experimental":{"x":")" + std::string(mcp::known_meta::longest, 'x') + R"("}})";
+  const std::string long_able =
+      R"({"experimental":{"x":")" + std::string(mcp::server::known_meta::longest, 'x') + R"("}})";
   const std::string token = ",\"" + std::string(progress_token) + R"(":7)";
   const std::string level = R"(,"io.modelcontextprotocol/logLevel":"info")";
   const row rows[] = {{params("2026-07-28", R"({"sampling":{}})", ""), R"({"sampling":{}})", "", ""},
@@ -288,13 +292,13 @@ TEST_CASE("a repeated _meta is read as the first time, and each change in it cou
                       {params("2026-07-28", "[]", ""), "", "", "", true},
                       {params("2026-07-28", long_able, ""), long_able, "", ""},
                       {params("2026-07-28", "{}", ""), "{}", "", ""}};
-  mcp::known_meta known;
+  mcp::server::known_meta known;
   for (int round = 0; round < 3; ++round)
     for (const auto& r : rows) {
       CAPTURE(r.sent.text());
-      const auto read = mcp::read_modern_request(raw_json::own(r.sent.text()), true, &known);
+      const auto read = mcp::server::read_modern_request(raw_json::own(r.sent.text()), true, &known);
       REQUIRE(read.has_value() == !r.refused);
-      CHECK(known.text.text().size() <= mcp::known_meta::longest);
+      CHECK(known.text.text().size() <= mcp::server::known_meta::longest);
       if (r.refused) continue;
       const auto& m = **read;
       CHECK(m.capabilities.text() == r.able);

@@ -7,7 +7,8 @@
 #include <string>
 
 using namespace mcpbx;
-using mcp::param_reader;
+using namespace mcpbx::json;
+using mcpbx::mcp::server::param_reader;
 
 namespace {
 

@@ -13,7 +13,10 @@
 namespace calls_reentrancy {
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::callers;
+using namespace mcpbx::mcp::protocol;
+using namespace mcpbx::mcp::rpc;
 using namespace mcpbx::test;
 
 struct both_eras final : message_sink {

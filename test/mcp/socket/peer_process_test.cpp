@@ -16,7 +16,8 @@
 #include <string>
 #include <vector>
 
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::process;
+using namespace mcpbx::mcp::socket;
 
 namespace {
 

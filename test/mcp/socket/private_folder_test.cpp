@@ -14,7 +14,8 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::process;
+using namespace mcpbx::mcp::socket;
 namespace fs = std::filesystem;
 
 namespace {

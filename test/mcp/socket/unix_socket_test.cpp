@@ -26,7 +26,7 @@
 
 namespace asio = boost::asio;
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::socket;
 using namespace mcpbx::test;
 
 namespace {

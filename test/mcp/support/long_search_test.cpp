@@ -14,6 +14,7 @@
 namespace {
 
 using namespace mcpbx::byte_search;
+using namespace mcpbx::search::byte_search;
 
 TEST_CASE("each byte is found at each place of texts with all lengths around the steps of a search") {
   for (const std::size_t size : {0, 1, 7, 8, 9, 15, 16, 17, 127, 128, 129, 143, 144, 145, 256, 300}) {
@@ -38,7 +39,7 @@ TEST_CASE("each byte is found at each place of texts with all lengths around the
 }
 
 TEST_CASE("a word is found at each place of a text, and no part of one") {
-  using mcpbx::has_word;
+  using mcpbx::search::has_word;
   const std::string_view word = "\"uri\"";
   // Long texts are searched in larger steps.
   for (std::size_t size = 0; size < 1000; size += size < 80 ? 1 : 131) {

@@ -11,6 +11,7 @@
 namespace support_pieces {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 
 TEST_CASE("sse_parser: a stream tells the same in pieces of any size") {

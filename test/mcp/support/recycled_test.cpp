@@ -67,7 +67,7 @@ TEST_CASE("recycled objects of one owner or of many live where others of their k
   struct base {
     virtual ~base() = default;
   };
-  struct single final : base, recycled<single> {
+  struct single final : base, mcpbx::recycled<single> {
     explicit single(int& n) : part(n) {}
     counted part;
     std::array<char, 1002> room{};
@@ -81,7 +81,7 @@ TEST_CASE("recycled objects of one owner or of many live where others of their k
     if (spare_blocks<sizeof(single)>::most > 0) CHECK(dynamic_cast<void*>(one.get()) == at);
     std::weak_ptr<counted> seen;
     {
-      const auto shared = make_recycled<counted>(ended);
+      const auto shared = mcpbx::make_recycled<counted>(ended);
       const auto other = shared;
       seen = shared;
     }

@@ -52,17 +52,17 @@ TEST_CASE("the nearest words come by their distance, and of equal ones the first
 }
 
 TEST_CASE("G40: text for people has no controls and nothing invisible") {
-  CHECK(mcpbx::printable("plain é€😀") == "plain é€😀");
-  CHECK(mcpbx::printable("\x1b[31mred\x1b[0m\x07\x7f") == "[31mred[0m");
-  CHECK(mcpbx::printable("a\0b"s) == "ab");
-  CHECK(mcpbx::printable("a\xC2\x9B"
-                         "31mb\xC2\x80") == "a31mb");
-  CHECK(mcpbx::printable("a\u202Eb\u2066c\u200Ed\u200Be\uFEFFf\u2060g\u061Ch\u2028i") == "abcdefghi");
-  CHECK(mcpbx::printable("a\U000E0041\U000E007Fb") == "ab");
-  CHECK(mcpbx::printable("a\xFF"
-                         "b\xE2\x82") == "ab");
-  CHECK(mcpbx::printable("a\tb\r\nc") == "abc");
-  CHECK(mcpbx::printable("a\tb\r\nc", true) == "a\tb\nc");
+  CHECK(mcpbx::redact::printable("plain é€😀") == "plain é€😀");
+  CHECK(mcpbx::redact::printable("\x1b[31mred\x1b[0m\x07\x7f") == "[31mred[0m");
+  CHECK(mcpbx::redact::printable("a\0b"s) == "ab");
+  CHECK(mcpbx::redact::printable("a\xC2\x9B"
+                                 "31mb\xC2\x80") == "a31mb");
+  CHECK(mcpbx::redact::printable("a\u202Eb\u2066c\u200Ed\u200Be\uFEFFf\u2060g\u061Ch\u2028i") == "abcdefghi");
+  CHECK(mcpbx::redact::printable("a\U000E0041\U000E007Fb") == "ab");
+  CHECK(mcpbx::redact::printable("a\xFF"
+                                 "b\xE2\x82") == "ab");
+  CHECK(mcpbx::redact::printable("a\tb\r\nc") == "abc");
+  CHECK(mcpbx::redact::printable("a\tb\r\nc", true) == "a\tb\nc");
 }
 
 TEST_CASE("text is cut between characters") {

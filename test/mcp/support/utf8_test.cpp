@@ -41,10 +41,10 @@ TEST_CASE("G12: a text that the tolerant scanner accepts is JSON once it is repa
   for (int a = 0x7F; a < 256; ++a)
     for (int b = 0x20; b < 256; ++b) {
       const std::string text = {'[', '"', static_cast<char>(a), static_cast<char>(b), '"', ']'};
-      mcpbx::json_scanner tolerant({.max_depth = 4, .tolerate_invalid_utf8 = true});
+      mcpbx::json::json_scanner tolerant({.max_depth = 4, .tolerate_invalid_utf8 = true});
       if (!tolerant.feed(text) || !tolerant.finish()) continue;
       std::size_t replaced = 0;
-      CHECK(mcpbx::check_json(mcpbx::repaired_utf8(text, replaced), 4) == mcpbx::json_scanner::fault::none);
+      CHECK(mcpbx::json::check_json(mcpbx::repaired_utf8(text, replaced), 4) == mcpbx::json::json_scanner::fault::none);
       CHECK(tolerant.saw_invalid_utf8() == (replaced > 0));
     }
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 using namespace mcpbx;
+using namespace mcpbx::search;
 
 TEST_CASE("words: case is folded in four alphabets, and no byte moves") {
   CHECK(folded_case("Hello ÄÖÜ ÉÞ × ΑΩ ЁЙРЯ") == "hello äöü éþ × αω ёйря");

@@ -10,6 +10,7 @@
 namespace {
 
 using namespace mcpbx;
+using namespace mcpbx::trace;
 
 constexpr std::string_view good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 

@@ -21,7 +21,9 @@ namespace transport_read_sizes {
 
 namespace asio = boost::asio;
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::keepers;
+using namespace mcpbx::mcp::rpc;
+using namespace mcpbx::mcp::transports;
 using namespace mcpbx::test;
 
 // Returns messages that end next to the sizes of reads and buffers, noise, faults, CR LF, and half a line at the end.

@@ -21,7 +21,8 @@ namespace transport_reentrancy {
 
 namespace asio = boost::asio;
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::rpc;
+using namespace mcpbx::mcp::transports;
 using namespace mcpbx::test;
 
 struct acting final : transport_events {

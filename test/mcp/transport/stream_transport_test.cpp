@@ -21,7 +21,8 @@
 
 namespace asio = boost::asio;
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::rpc;
+using namespace mcpbx::mcp::transports;
 using namespace mcpbx::test;
 
 namespace {

@@ -10,7 +10,8 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::transports;
 using namespace mcpbx::test;
 
 namespace {

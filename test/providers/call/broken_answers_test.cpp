@@ -17,8 +17,10 @@
 namespace broken_answers {
 
 using namespace mcpbx;
-using namespace mcpbx::test;
+using namespace mcpbx::json;
 using namespace mcpbx::providers;
+using namespace mcpbx::providers::call;
+using namespace mcpbx::test;
 using kind = model_error::kind;
 
 enum class then { close, reset, stay };

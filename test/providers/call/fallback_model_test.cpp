@@ -17,7 +17,10 @@
 namespace {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::providers;
+using namespace mcpbx::providers::adapt;
+using namespace mcpbx::providers::call;
 using kind = model_error::kind;
 
 // Keeps what it is asked; the test says what comes.

@@ -17,8 +17,10 @@
 namespace {
 
 using namespace mcpbx;
+using namespace mcpbx::providers::call;
+using namespace mcpbx::providers::wire;
+using namespace mcpbx::redact;
 using namespace mcpbx::test;
-using namespace mcpbx::providers;
 
 // Answers GET by target; keeps what it was asked.
 struct endpoint {
@@ -54,7 +56,7 @@ struct listing_bench {
     o.name = "main";
     o.api = api;
     o.wire.base_url = base;
-    o.credentials = [](auto give) { give(std::vector<http::header>{{"X-Key", "canary-key-123456"}}); };
+    o.credentials = [](auto give) { give(std::vector<mcpbx::http::header>{{"X-Key", "canary-key-123456"}}); };
     return ask(std::move(o));
   }
   result<model_list> ask(chat_model_options o) {

@@ -16,8 +16,9 @@
 namespace overload_tests {
 
 using namespace mcpbx;
-using namespace mcpbx::test;
 using namespace mcpbx::providers;
+using namespace mcpbx::providers::call;
+using namespace mcpbx::test;
 using kind = model_error::kind;
 
 std::string sse(std::string_view json) {

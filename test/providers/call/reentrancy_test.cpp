@@ -19,8 +19,10 @@
 namespace model_reentrancy {
 
 using namespace mcpbx;
-using namespace mcpbx::test;
+using namespace mcpbx::json;
 using namespace mcpbx::providers;
+using namespace mcpbx::providers::call;
+using namespace mcpbx::test;
 
 struct acting final : model_events {
   int at = 0, events = 0, after_leaving = 0, ends = 0;

@@ -12,6 +12,7 @@
 namespace {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::providers;
 
 struct row {

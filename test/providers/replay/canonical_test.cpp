@@ -5,8 +5,11 @@
 #include <doctest/doctest.h>
 
 using namespace mcpbx;
-using namespace mcpbx::test;
+using namespace mcpbx::json;
+using namespace mcpbx::providers;
 using namespace mcpbx::providers::replay;
+using namespace mcpbx::redact;
+using namespace mcpbx::test;
 
 namespace {
 

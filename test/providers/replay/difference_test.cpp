@@ -6,13 +6,15 @@
 #include <doctest/doctest.h>
 
 using namespace mcpbx;
+using namespace mcpbx::json;
+using namespace mcpbx::providers;
 using namespace mcpbx::test;
 
 namespace {
 
 std::string differs(const message_ptr& recorded, const message_ptr& came) {
-  return replay::difference(3, recorded ? replay::canonical(*recorded) : raw_json(),
-                            came ? replay::canonical(*came) : raw_json());
+  return providers::replay::difference(3, recorded ? providers::replay::canonical(*recorded) : raw_json(),
+                                       came ? providers::replay::canonical(*came) : raw_json());
 }
 
 }  // namespace

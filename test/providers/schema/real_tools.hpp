@@ -19,8 +19,8 @@ void for_each_real_tool(F f) {
     if (file.path().extension() != ".jsonl") continue;
     std::ifstream in(file.path());
     for (std::string line; std::getline(in, line); ++tools) {
-      const auto definition = raw_json::parse(line).value();
-      const auto name = member_text(definition, "name");
+      const auto definition = json::raw_json::parse(line).value();
+      const auto name = json::member_text(definition, "name");
       CAPTURE(file.path().string());
       CAPTURE(name);
       f(definition);

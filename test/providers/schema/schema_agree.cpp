@@ -14,27 +14,27 @@
 namespace {
 
 std::string judge(const std::string& line) {
-  const auto parsed = mcpbx::raw_json::parse(line);
-  if (!parsed) return mcpbx::json_quoted("no JSON: " + parsed.error().message);
+  const auto parsed = mcpbx::json::raw_json::parse(line);
+  if (!parsed) return mcpbx::json::json_quoted("no JSON: " + parsed.error().message);
   std::string out;
   std::string problem;
-  std::optional<mcpbx::providers::json_schema> compiled;
-  mcpbx::for_each_element(*parsed, [&](mcpbx::raw_json element) {
+  std::optional<mcpbx::providers::schema::json_schema> compiled;
+  mcpbx::json::for_each_element(*parsed, [&](mcpbx::json::raw_json element) {
     if (!compiled) {
-      auto made = mcpbx::providers::json_schema::compile(element);
+      auto made = mcpbx::providers::schema::json_schema::compile(element);
       if (!made)
         problem = made.error().message;
       else if (!made->notes().empty())
-        problem = describe(made->notes(), "schema");
+        problem = mcpbx::providers::schema::describe(made->notes(), "schema");
       else
         compiled = std::move(*made);
       return problem.empty();
     }
     out += out.empty() ? "[" : ",";
-    out += mcpbx::json_quoted(describe(compiled->check(element).violations, "value"));
+    out += mcpbx::json::json_quoted(mcpbx::providers::schema::describe(compiled->check(element).violations, "value"));
     return true;
   });
-  return problem.empty() ? (out.empty() ? "[" : out) + "]" : mcpbx::json_quoted(problem);
+  return problem.empty() ? (out.empty() ? "[" : out) + "]" : mcpbx::json::json_quoted(problem);
 }
 
 }  // namespace

@@ -16,22 +16,24 @@
 namespace {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
-using providers::text::formats;
-using providers::text::npos;
+using mcpbx::providers::text::formats;
+using mcpbx::providers::text::marks::npos;
 
 // For values that are words: equal without blanks is equal.
 std::string without_blanks(std::string_view text) {
   std::string out;
   for (const char c : text)
-    if (!providers::text::is_blank(c)) out += c;
+    if (!providers::text::marks::is_blank(c)) out += c;
   return out;
 }
 
 // As the loop checks each call before it is run.
 bool fits(const providers::tool_call_block& call) {
-  const auto* tool = providers::text::offered_tools(vector_tools()).find(call.name);
-  return tool != nullptr && providers::json_schema::compile(tool->schema)->check(call.arguments).violations.empty();
+  const auto* tool = providers::text::marks::offered_tools(vector_tools()).find(call.name);
+  return tool != nullptr &&
+         providers::schema::json_schema::compile(tool->schema)->check(call.arguments).violations.empty();
 }
 
 // A small generator, so that a failing case can be made again from its number.
@@ -97,9 +99,9 @@ std::vector<written_call> writings_of(const providers::tool_call_block& call) {
   std::vector<written_call> all;
   for (const auto* format : formats()) all.push_back({format->name(), format->call(call)});
   std::string one_line = "<tool_call>" + call.name;
-  walk::members(call.arguments.text(), [&](std::string_view key, std::string_view value) {
+  mcpbx::json::walk::members(call.arguments.text(), [&](std::string_view key, std::string_view value) {
     one_line += "<arg_key>" + std::string(key) + "</arg_key><arg_value>" +
-                (walk::is_string(value) ? unescaped(value) : std::string(value)) + "</arg_value>";
+                (mcpbx::json::walk::is_string(value) ? unescaped(value) : std::string(value)) + "</arg_value>";
   });
   all.push_back({"glm", one_line + "</tool_call>"});
   return all;
@@ -190,7 +192,8 @@ TEST_CASE(
     for (std::size_t at = 0; at < 2 * whole.size(); ++at) {
       const auto place = at / 2;
       const bool doubled = at % 2 == 1;
-      if (providers::text::is_name_char(whole[place]) || whole[place] == ' ' || (doubled && bare_values)) continue;
+      if (providers::text::marks::is_name_char(whole[place]) || whole[place] == ' ' || (doubled && bare_values))
+        continue;
       auto raw = whole;
       if (doubled)
         raw.insert(place, 1, whole[place]);

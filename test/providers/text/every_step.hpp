@@ -18,7 +18,7 @@ inline bool cuts_a_run(std::string_view raw, std::size_t at) {
 
 /// Parses `raw` and checks that the result is the same in pieces of each size, but for those that first cut a run.
 inline parsed_text parse_at_every_step(std::string_view format, std::string_view raw,
-                                       providers::text::parser_options options = {}) {
+                                       providers::text::marks::parser_options options = {}) {
   CAPTURE(std::string(raw));
   const auto got = parse_text(format, raw, std::string_view::npos, options);
   for (std::size_t step = 1; step < raw.size(); ++step)

@@ -11,6 +11,7 @@
 namespace {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 
 struct damaged_row {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
-using providers::text::parser_options;
+using mcpbx::providers::text::marks::parser_options;
 
 TEST_CASE("F6: a third unreadable reply is shown with its words and without any mark, opening or closing") {
   struct row {
@@ -111,8 +111,8 @@ TEST_CASE("F6: a third reply of random pieces of marks shows none of them, the s
   namespace text = providers::text;
   std::vector<std::string_view> whole,
       pieces{"a", " ", "\n", "{\"name\": \"search\"", "}", "search", "<", ">", "/", "\""};
-  for (const auto& mark : text::angle_marks) whole.push_back(mark.text);
-  for (const auto& mark : text::closing_marks) whole.push_back(mark.text);
+  for (const auto& mark : providers::text::marks::angle_marks) whole.push_back(mark.text);
+  for (const auto& mark : providers::text::marks::closing_marks) whole.push_back(mark.text);
   for (const std::string_view mark : {"<parameter=", "</parameter>", "<arg_value>", "</arg_value>", "</arg_key>",
                                       "[TOOL_CALLS]", "[ARGS]", "[TOOL_RESULTS]"})
     whole.push_back(mark);

@@ -47,7 +47,7 @@ TEST_CASE("F7: a ReAct reply that is nothing but an invented result is told to t
 }
 
 TEST_CASE("F7: a result that the model invents before any call is not shown, and what follows it is read as usual") {
-  using providers::text::parser_options;
+  using mcpbx::providers::text::marks::parser_options;
   struct row {
     std::string raw, shown, calls;
   };

@@ -12,14 +12,14 @@ namespace {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
-using bare = providers::text::parser_options::bare;
+using bare = providers::text::marks::parser_options::bare;
 
 const std::string tide = R"({"name": "search", "arguments": {"query": "tide"}})";
 
 std::string without_gaps(std::string_view text) {
   std::string all;
   for (const char c : text)
-    if (!providers::text::is_blank(c)) all += c;
+    if (!providers::text::marks::is_blank(c)) all += c;
   return all;
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("F5: calls that are markup are read in any case, and what their values
   };
   const auto mixed = [&](std::string text) {
     for (std::size_t i = 0; i < text.size(); ++i)
-      if (i > 0 && !providers::text::is_name_char(text[i - 1])) text[i] = upper(text.substr(i, 1))[0];
+      if (i > 0 && !providers::text::marks::is_name_char(text[i - 1])) text[i] = upper(text.substr(i, 1))[0];
     return text;
   };
   for (const auto& raw : {function(upper), function(mixed), invoke(upper), invoke(mixed)})

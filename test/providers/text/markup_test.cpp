@@ -11,6 +11,7 @@
 namespace {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 
 // A call that writes `value` to a file: in a mark of its own, or bare.

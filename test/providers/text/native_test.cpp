@@ -14,7 +14,8 @@ namespace {
 using namespace mcpbx;
 using namespace mcpbx::test;
 
-constexpr providers::text::parser_options native{.untagged = providers::text::parser_options::bare::alone};
+constexpr providers::text::marks::parser_options native{.untagged =
+                                                            providers::text::marks::parser_options::bare::alone};
 const std::string rome = R"({"name": "get_weather", "arguments": {"city": "Rome"}})";
 
 // The same at every split, and what is shown is all of it where nothing is a call.
@@ -37,7 +38,7 @@ TEST_CASE("F4: beside native calls a fenced JSON call that is the whole reply is
     CHECK(got.reply.calls[0].problem.empty());
     CHECK(contains(got.reply.calls[0].arguments.text(), "Rome"));
     CHECK(got.visible().empty());
-    CHECK(got.reply.forms == providers::text::form_bare);
+    CHECK(got.reply.forms == providers::text::marks::form_bare);
   }
   const auto list =
       parse_native("```json\n[" + rome + ", {\"name\": \"search\", \"arguments\": {\"query\": \"a\"}}]\n```");
@@ -64,8 +65,8 @@ TEST_CASE("F4: beside native calls fenced JSON that other text stands around, or
   }
   // It is held back no longer than it may be a call.
   parsed_text early;
-  const auto parser =
-      providers::text::find_format("hermes")->make_parser(providers::text::offered_tools(vector_tools()), native);
+  const auto parser = providers::text::find_format("hermes")->make_parser(
+      providers::text::marks::offered_tools(vector_tools()), native);
   parser->feed("```json\n{\"city\": \"Ro", early);
   CHECK(early.text == "```json\n{\"city\": \"Ro");
 }
@@ -85,7 +86,7 @@ TEST_CASE("F4: beside native calls a ReAct call that ends the reply is one") {
     CHECK(got.reply.calls[0].name == "get_weather");
     CHECK(contains(got.reply.calls[0].arguments.text(), "Rome"));
     CHECK(got.visible() == shown);
-    CHECK(got.reply.forms == providers::text::form_react);
+    CHECK(got.reply.forms == providers::text::marks::form_react);
   }
   // An object that cannot be read is told to the model.
   const auto bad = parse_native("Action: add\nAction Input: {\"a\": 1, b}");
@@ -109,7 +110,7 @@ TEST_CASE("F7: beside native calls what a model makes up behind its ReAct call i
     CHECK(got.visible() == "Thought: I need it.");
     CHECK(got.stopped);
     CHECK(got.counted == std::string("Thought: I need it.\n" + call).size());
-    CHECK(got.reply.forms == providers::text::form_react);
+    CHECK(got.reply.forms == providers::text::marks::form_react);
   }
 }
 
@@ -156,8 +157,8 @@ TEST_CASE("F4: beside native calls a ReAct call in another shape, or that anythi
   CHECK(parse_text("hermes", "<think>\n" + call, 1, native).calls().empty());
   // It is held back no longer than it may be a call.
   parsed_text early;
-  const auto parser =
-      providers::text::find_format("hermes")->make_parser(providers::text::offered_tools(vector_tools()), native);
+  const auto parser = providers::text::find_format("hermes")->make_parser(
+      providers::text::marks::offered_tools(vector_tools()), native);
   parser->feed("Action: we sh", early);
   CHECK(early.text == "Action: we sh");
   parser->feed("all\n" + call + "\nx", early);
@@ -203,7 +204,7 @@ TEST_CASE("F4: beside native calls random pieces of calls are read the same at e
       if (next(2) == 0) raw += '\n';
     }
     CAPTURE(raw);
-    const providers::text::parser_options options{.untagged = native.untagged, .show_unreadable = next(4) == 0};
+    const providers::text::marks::parser_options options{.untagged = native.untagged, .show_unreadable = next(4) == 0};
     const auto got = parse_text("hermes", raw, std::string_view::npos, options);
     CHECK(got.counted <= raw.size());
     for (const std::size_t step : {1U, 2U, 5U, 11U}) CHECK(parse_text("hermes", raw, step, options).str() == got.str());
@@ -215,7 +216,7 @@ TEST_CASE("F6: a closing mark behind a fenced call, and another call, are read w
   const std::string marked = R"(<tool_call>{"name":"search","arguments":{"query":"b"}}</tool_call>)";
   for (const std::size_t step : {std::size_t{1}, std::size_t{7}, std::string_view::npos})
     CHECK(mcpbx::test::parse_text("hermes", fenced + marked, step,
-                                  {.untagged = mcpbx::providers::text::parser_options::bare::alone})
+                                  {.untagged = providers::text::marks::parser_options::bare::alone})
               .calls() == R"(search{"query":"a"} search{"query":"b"})");
 }
 

@@ -13,10 +13,10 @@
 
 namespace mcpbx::test {
 
-struct parsed_text final : providers::text::parse_sink {
+struct parsed_text final : providers::text::marks::parse_sink {
   std::string text, thoughts;
   std::string answer;  // the text that was not found to be reasoning later
-  providers::text::parsed_reply reply;
+  providers::text::marks::parsed_reply reply;
   bool stopped = false;
   std::size_t counted = 0;
   void on_text(std::string_view delta) override {
@@ -52,8 +52,8 @@ inline std::shared_ptr<const providers::tool_set> vector_tools() {
     auto made = std::make_shared<providers::tool_set>();
     const auto add = [&](std::string name, std::string_view properties, std::string_view required) {
       made->tools.push_back({std::move(name), "A tool.",
-                             raw_json::own(R"({"type":"object","properties":{)" + std::string(properties) +
-                                           R"(},"required":[)" + std::string(required) + "]}")});
+                             mcpbx::json::raw_json::own(R"({"type":"object","properties":{)" + std::string(properties) +
+                                                        R"(},"required":[)" + std::string(required) + "]}")});
     };
     add("get_weather", R"("city":{"type":"string"},"days":{"type":"integer"})", R"("city")");
     add("search", R"("query":{"type":"string"},"limit":{"type":"integer"})", R"("query")");
@@ -70,10 +70,11 @@ inline std::shared_ptr<const providers::tool_set> vector_tools() {
 }
 
 inline parsed_text parse_text(std::string_view format, std::string_view raw, std::size_t step = std::string_view::npos,
-                              providers::text::parser_options options = {},
+                              providers::text::marks::parser_options options = {},
                               const std::shared_ptr<const providers::tool_set>& tools = vector_tools()) {
   parsed_text got;
-  const auto parser = providers::text::find_format(format)->make_parser(providers::text::offered_tools(tools), options);
+  const auto parser =
+      providers::text::find_format(format)->make_parser(providers::text::marks::offered_tools(tools), options);
   for (std::size_t at = 0; at < raw.size(); at += std::min(step, raw.size() - at))
     parser->feed(raw.substr(at, step), got);
   got.reply = parser->finish(got);
@@ -90,8 +91,8 @@ inline std::vector<std::string> marks_of(std::string_view format) {
                                "[ARGS]",      "[CALL_ID]",   "<function",  "</function",      "<invoke",
                                "</invoke",    "<|",          "</function", "[/TOOL_RESULTS]", "CDATA",
                                "DSML",        "]<]minimax"};
-  for (const auto& mark : text::angle_marks) all.emplace_back(mark.text);
-  for (const auto& mark : text::closing_marks) all.emplace_back(mark.text);
+  for (const auto& mark : providers::text::marks::angle_marks) all.emplace_back(mark.text);
+  for (const auto& mark : providers::text::marks::closing_marks) all.emplace_back(mark.text);
   if (format == "react")
     for (const auto* word : {"Thought:", "Action:", "Action Input:", "Observation:", "Final Answer:"})
       all.emplace_back(word);

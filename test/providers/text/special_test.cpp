@@ -11,7 +11,7 @@ namespace {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
-using bare = providers::text::parser_options::bare;
+using bare = providers::text::marks::parser_options::bare;
 
 TEST_CASE("F5: special tokens of any family of models are seen by nobody, wherever they stand outside of code") {
   struct row {

@@ -9,13 +9,11 @@
 #include <string_view>
 #include <vector>
 
-using namespace mcpbx::providers;
-
 namespace {
 
 // Returns the text passed on of `answer`, which comes in steps, with `|` behind it if it stopped.
 std::string up_to_stop(const std::vector<std::string>& stops, std::string_view answer, std::size_t step) {
-  text::stop_finder finder(stops);
+  mcpbx::providers::text::stop_finder finder(stops);
   std::string told;
   for (std::size_t at = 0; at < answer.size(); at += step) told += finder.feed(answer.substr(at, step));
   return finder.found() ? told + "|" : told + finder.rest();
@@ -45,7 +43,7 @@ TEST_CASE("F7: an answer ends before the stop that is complete first, however it
 }
 
 TEST_CASE("F7: what cannot be the beginning of a stop is told at once") {
-  text::stop_finder finder({"END"});
+  mcpbx::providers::text::stop_finder finder({"END"});
   CHECK(finder.feed("a") == "a");
   CHECK(finder.feed("b E") == "b ");
   CHECK(finder.feed("N").empty());
@@ -55,7 +53,7 @@ TEST_CASE("F7: what cannot be the beginning of a stop is told at once") {
 TEST_CASE("G18: a stop that nearly comes again and again costs each byte a few looks only") {
   const std::string nearly(400'000, 'a'), stop = nearly + "b";
   for (const std::size_t step : {1U, 7U, 65'536U}) {
-    text::stop_finder finder({stop, nearly.substr(1) + "c"});
+    mcpbx::providers::text::stop_finder finder({stop, nearly.substr(1) + "c"});
     std::string told;
     const std::string answer = nearly + nearly + nearly + "b and more";
     for (std::size_t at = 0; at < answer.size(); at += step)
@@ -73,7 +71,7 @@ TEST_CASE("F7: a long answer ends at the same place in pieces of any size") {
                                                 {"Stopppp\0", mcpbx::test::filler_words(4096) + "\n\nStopw"},
                                                 {}})
     mcpbx::test::check_in_any_pieces(answer + "Stop: more", [&](std::string_view bytes, std::size_t size) {
-      text::stop_finder finder(stops);
+      mcpbx::providers::text::stop_finder finder(stops);
       std::string told;
       mcpbx::test::in_pieces(bytes, size, [&](std::string_view piece) { told += finder.feed(piece); });
       return finder.found() ? told + "|" : told + finder.rest();

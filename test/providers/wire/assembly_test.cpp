@@ -6,6 +6,7 @@
 namespace assembly_tests {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 
 TEST_CASE("assembly rule 1: an index is a slot, sparse, from 1 and interleaved") {

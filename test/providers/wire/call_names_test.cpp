@@ -11,8 +11,9 @@
 namespace {
 
 using namespace mcpbx;
-using namespace mcpbx::test;
+using namespace mcpbx::json;
 using namespace mcpbx::providers;
+using namespace mcpbx::test;
 
 const std::vector<std::string> made_up{"multi_tool_use.parallel", "functions.t__ok", "no such tool!",
                                        std::string(100, 'x'),     "t__ok ",          "_ok"};

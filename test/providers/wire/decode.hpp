@@ -11,7 +11,7 @@
 
 namespace mcpbx::test {
 
-struct decoded : providers::decoder_sink {
+struct decoded : providers::wire::decoder_sink {
   std::vector<std::string> texts, thoughts;
   std::optional<providers::model_reply> reply;
   std::optional<providers::model_error> error;
@@ -36,25 +36,26 @@ struct decoded : providers::decoder_sink {
   std::size_t calls() const { return reply ? reply->message->calls().size() : 0; }
 };
 
-inline providers::wire_options options() {
-  providers::wire_options o;
+inline providers::wire::wire_options options() {
+  providers::wire::wire_options o;
   o.model = "m";
   o.base_url = "https://api.example.com/v1";
   return o;
 }
 
 inline decoded decode_as(std::string_view api, std::string_view bytes, std::size_t step = std::string_view::npos,
-                         const providers::wire_options& o = options(),
+                         const providers::wire::wire_options& o = options(),
                          const providers::model_request* request = nullptr) {
   decoded d;
-  const auto decoder = providers::find_codec(api)->make_decoder("text/event-stream", o, request);
+  const auto decoder = providers::registry::find_codec(api)->make_decoder("text/event-stream", o, request);
   for (std::size_t at = 0; at < bytes.size() && !decoder->done(); at += std::min(step, bytes.size() - at))
     decoder->feed(bytes.substr(at, step), d);
   if (!decoder->done()) decoder->finish(d);
   return d;
 }
 inline decoded decode(std::string_view bytes, std::size_t step = std::string_view::npos,
-                      const providers::wire_options& o = options(), const providers::model_request* request = nullptr) {
+                      const providers::wire::wire_options& o = options(),
+                      const providers::model_request* request = nullptr) {
   return decode_as("openai-chat", bytes, step, o, request);
 }
 
@@ -64,7 +65,8 @@ inline std::string told(const decoded& d) {
   for (const auto& t : d.thoughts) all += t;
   all += " ends=" + std::to_string(d.ends);
   if (d.reply) {
-    all += " " + std::string(to_string(d.reply->reason)) + " raw=" + std::string(d.reply->message->raw.text());
+    all +=
+        " " + std::string(providers::to_string(d.reply->reason)) + " raw=" + std::string(d.reply->message->raw.text());
     for (const auto* c : d.reply->message->calls()) all += " call=" + c->id + c->name + c->arguments_text + c->problem;
     all += " usage=" + std::to_string(d.reply->usage.input) + "/" + std::to_string(d.reply->usage.output);
   }
@@ -75,14 +77,14 @@ inline std::string told(const decoded& d) {
 /// Returns the difference if `bytes` come in steps of several sizes, or with one cut at every place; "" if there is
 /// none and exactly one end.
 inline std::string differing_split(std::string_view api, std::string_view bytes,
-                                   const providers::wire_options& o = options()) {
+                                   const providers::wire::wire_options& o = options()) {
   const auto whole = decode_as(api, bytes, std::string_view::npos, o);
   if (whole.ends != 1) return "ends " + std::to_string(whole.ends) + " times";
   for (const std::size_t step : {1, 2, 3, 5, 7, 11, 64})
     if (told(decode_as(api, bytes, step, o)) != told(whole)) return "steps of " + std::to_string(step);
   for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
     decoded d;
-    const auto decoder = providers::find_codec(api)->make_decoder("text/event-stream", o);
+    const auto decoder = providers::registry::find_codec(api)->make_decoder("text/event-stream", o);
     decoder->feed(bytes.substr(0, cut), d);
     if (!decoder->done()) decoder->feed(bytes.substr(cut), d);
     if (!decoder->done()) decoder->finish(d);

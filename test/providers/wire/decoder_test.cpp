@@ -8,7 +8,7 @@ namespace decoder_tests {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
-using providers::end_reason;
+using mcpbx::providers::end_reason;
 using kind = providers::model_error::kind;
 
 const std::vector<std::string>& transcripts() {

@@ -9,23 +9,24 @@
 namespace errors_tests {
 
 using namespace mcpbx;
+using namespace mcpbx::redact;
 using mcpbx::test::options;
 using kind = providers::model_error::kind;
 
 TEST_CASE("errors: sentences name the configured entry, the provider's model where that says more, and the place") {
-  providers::wire_options o;
+  providers::wire::wire_options o;
   o.base_url = "https://user:secret@api.example.com:444/v1?key=k";
   const auto said = [&](std::string_view entry, std::string_view model) {
     o.name = entry;
     o.model = model;
-    return providers::who(o);
+    return providers::wire::who(o);
   };
   CHECK(said("fast", "gpt-x") == "model \"fast\" (gpt-x) at api.example.com:444");
   CHECK(said("gpt-x", "gpt-x") == "model \"gpt-x\" at api.example.com:444");
   CHECK(said("local/gpt-x", "gpt-x") == "model \"local/gpt-x\" at api.example.com:444");
   CHECK(said("", "gpt-x") == "model \"gpt-x\" at api.example.com:444");
   CHECK(said("fast", "") == "model \"fast\" at api.example.com:444");
-  CHECK(providers::named(o) == "model \"fast\"");
+  CHECK(providers::wire::named(o) == "model \"fast\"");
   redactor::add(secret("canary-id-4711"));
   CHECK(said("fast", "canary-id-4711") == "model \"fast\" (***) at api.example.com:444");
   CHECK(said("", "canary-id-4711") == "model \"***\" at api.example.com:444");
@@ -125,7 +126,7 @@ TEST_CASE("errors: status and body of every provider become kind, sentence and m
           {302, "", kind::refused, false, "Redirects are not followed"},
       }) {
     CAPTURE(r.body);
-    const auto e = providers::find_codec("openai-chat")->decode_error(r.status, r.body, options());
+    const auto e = providers::registry::find_codec("openai-chat")->decode_error(r.status, r.body, options());
     CHECK(e.type == r.type);
     CHECK(e.retryable == r.retryable);
     CHECK(e.http_status == r.status);
@@ -140,7 +141,7 @@ TEST_CASE("G35: a key that an endpoint echoes appears in no error") {
   o.base_url = "https://user:sk-test-canary-12345@api.example.com/v1?key=sk-test-canary-12345";
   const std::string body =
       R"({"error":{"message":"Incorrect API key: sk-test-canary-12345","code":"sk-test-canary-12345"}})";
-  const auto& codec = *providers::find_codec("openai-chat");
+  const auto& codec = *providers::registry::find_codec("openai-chat");
   CHECK(codec.decode_error(401, body, o).message.find("canary") == std::string::npos);
   CHECK(codec.decode_error(500, "plain sk-test-canary-12345", o).message.find("canary") == std::string::npos);
   const auto in_stream = mcpbx::test::decode("data: " + body + "\n\n", 100, o);
@@ -171,7 +172,7 @@ TEST_CASE("errors: a code in a stream tells whose fault it is") {
 
 TEST_CASE("errors: foreign text is cut and cleaned") {
   const auto e =
-      providers::find_codec("openai-chat")->decode_error(500, "\x1b[31m" + std::string(5000, 'x'), options());
+      providers::registry::find_codec("openai-chat")->decode_error(500, "\x1b[31m" + std::string(5000, 'x'), options());
   CHECK(e.message.size() < 600);
   CHECK(e.message.find('\x1b') == std::string::npos);
 }

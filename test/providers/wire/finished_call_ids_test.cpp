@@ -9,6 +9,7 @@
 #include <vector>
 
 using namespace mcpbx::providers;
+using namespace mcpbx::providers::wire;
 
 namespace {
 

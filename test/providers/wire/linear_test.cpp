@@ -10,7 +10,7 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::providers;
+using namespace mcpbx::providers::openai;
 
 namespace {
 

@@ -10,8 +10,9 @@
 namespace responses_decode_tests {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
-using providers::end_reason;
+using mcpbx::providers::end_reason;
 using kind = providers::model_error::kind;
 
 std::string event(std::string_view name, std::string_view more = "") {

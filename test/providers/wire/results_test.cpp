@@ -8,8 +8,8 @@
 namespace {
 
 using namespace mcpbx;
-using namespace mcpbx::test;
 using namespace mcpbx::providers;
+using namespace mcpbx::test;
 
 struct row {
   std::string_view kind, result;

@@ -14,6 +14,7 @@
 namespace wire_pieces {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 
 // Texts whose events end beside the sizes of reads and buffers.
@@ -95,7 +96,7 @@ std::string transcript_of(std::string_view api) {
 
 decoded decoded_in_pieces(std::string_view api, std::string_view bytes, std::size_t size) {
   decoded d;
-  const auto decoder = providers::find_codec(api)->make_decoder(
+  const auto decoder = providers::registry::find_codec(api)->make_decoder(
       api == "ollama" ? "application/x-ndjson" : "text/event-stream", options(), nullptr);
   in_pieces(bytes, size, [&](std::string_view piece) {
     if (!decoder->done()) decoder->feed(piece, d);
@@ -124,9 +125,9 @@ TEST_CASE("thought_splitter: thought and text are told apart the same in pieces 
   for (const auto& content : {" \n<think>" + words + "</th" + words + "</think>\r\n\n" + words + "<think>x</think>",
                               "<think>" + words + "</think", words + "<think>" + words, "\r\n <thin" + words})
     check_in_any_pieces(content, [](std::string_view bytes, std::size_t size) {
-      providers::thought_splitter splitter;
+      providers::wire::thought_splitter splitter;
       std::string thought, text;
-      const auto keep = [&](const providers::thought_splitter::pieces& p) {
+      const auto keep = [&](const providers::wire::thought_splitter::pieces& p) {
         thought += p.thought;
         text += p.text;
       };

@@ -4,8 +4,8 @@
 namespace files_tests {
 
 using namespace mcpbx;
-using namespace mcpbx::test;
 using namespace mcpbx::providers;
+using namespace mcpbx::test;
 
 std::string with_file(std::string_view api, std::string mime, std::string data, std::string name = "a.txt") {
   auto m = std::make_shared<message>();

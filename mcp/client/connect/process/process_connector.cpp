@@ -7,12 +7,12 @@
 
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::child {
 namespace {
 
 constexpr std::size_t stderr_in_status = 4096;
 
-std::string exit_words(const process_exit& how) {
+std::string exit_words(const process::process_exit& how) {
   return how.signalled ? "was ended by " + how.text() : "exited with status " + std::to_string(how.value);
 }
 
@@ -20,9 +20,11 @@ class process_link;
 
 // State of the present and of past processes. The links share it, since they may outlive the connector by a turn.
 struct process_record {
-  process_record(std::string name, time_source& clock, std::shared_ptr<stderr_lines> lines, std::size_t stderr_ring)
+  process_record(std::string name, time_source& clock, std::shared_ptr<clients::stderr_lines> lines,
+                 std::size_t stderr_ring)
       : server(std::move(name)), time(clock), errors(server, stderr_ring, writer_to(std::move(lines), clock)) {}
-  static std::function<void(std::string_view)> writer_to(std::shared_ptr<stderr_lines> lines, time_source& clock) {
+  static std::function<void(std::string_view)> writer_to(std::shared_ptr<clients::stderr_lines> lines,
+                                                         time_source& clock) {
     if (!lines) return {};
     return [lines = std::move(lines), &clock](std::string_view line) { lines->add(line, clock.wall_ms()); };
   }
@@ -34,9 +36,10 @@ struct process_record {
   std::string exit;                       // exit of the last process that ended
 };
 
-class process_link final : public server_link, private process_events {
+class process_link final : public connect::server_link, private process::process_events {
  public:
-  process_link(std::shared_ptr<process_record> record, process_launcher& launcher, link_events& events)
+  process_link(std::shared_ptr<process_record> record, process::process_launcher& launcher,
+               connect::link_events& events)
       : record_(std::move(record)), launcher_(launcher), events_(events) {
     record_->present = this;
     record_->pid = -1;
@@ -50,26 +53,26 @@ class process_link final : public server_link, private process_events {
   process_link& operator=(const process_link&) = delete;
 
   void begin(const process_source& source) {
-    source([this, alive = std::weak_ptr(alive_)](result<process_spec> spec) {
+    source([this, alive = std::weak_ptr(alive_)](result<process::process_spec> spec) {
       if (!alive.expired() && !std::exchange(prepared_, true)) launch(std::move(spec));
     });
   }
 
-  bool end(ending step) override {
+  bool end(connect::ending step) override {
     if (!process_) {
       prepared_ = true;
       failure_.reset();
       return false;
     }
-    if (step == ending::insist) process_->signal(SIGTERM);
-    if (step == ending::force) process_->signal(SIGKILL);
+    if (step == connect::ending::insist) process_->signal(SIGTERM);
+    if (step == connect::ending::force) process_->signal(SIGKILL);
     return true;
   }
 
  private:
   bool is_present() const noexcept { return record_->present == this; }
 
-  void launch(result<process_spec> spec) {
+  void launch(result<process::process_spec> spec) {
     if (!spec) {
       // `source` may have answered inside open(), where no event may come; so the failure is reported in the next turn.
       failure_ = record_->time.make_timer();
@@ -81,7 +84,7 @@ class process_link final : public server_link, private process_events {
     process_ = launcher_.launch(std::move(*spec), *this);
   }
 
-  void on_spawned(pid_t pid, std::unique_ptr<transport> connection) override {
+  void on_spawned(pid_t pid, std::unique_ptr<transports::transport> connection) override {
     if (is_present()) record_->pid = pid;
     events_.on_open(std::move(connection));
   }
@@ -89,7 +92,7 @@ class process_link final : public server_link, private process_events {
   void on_stderr(std::string_view bytes) override {
     if (is_present()) record_->errors.feed(bytes, record_->time.now());
   }
-  void on_exited(process_exit how) override {
+  void on_exited(process::process_exit how) override {
     if (is_present()) {
       record_->errors.end_process(record_->time.now());
       record_->exit = how.text();
@@ -99,23 +102,23 @@ class process_link final : public server_link, private process_events {
   }
 
   std::shared_ptr<process_record> record_;
-  process_launcher& launcher_;
-  link_events& events_;
-  std::unique_ptr<server_process> process_;
+  process::process_launcher& launcher_;
+  connect::link_events& events_;
+  std::unique_ptr<process::server_process> process_;
   std::unique_ptr<timer> failure_;  // set while a failure waits to be reported
   bool prepared_ = false;           // ignores further answers of the source
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-class process_connector final : public connector {
+class process_connector final : public connect::connector {
  public:
-  process_connector(std::string server, process_launcher& launcher, time_source& time, process_source source,
-                    std::shared_ptr<stderr_lines> lines, std::size_t stderr_ring)
+  process_connector(std::string server, process::process_launcher& launcher, time_source& time, process_source source,
+                    std::shared_ptr<clients::stderr_lines> lines, std::size_t stderr_ring)
       : record_(std::make_shared<process_record>(std::move(server), time, std::move(lines), stderr_ring)),
         launcher_(launcher),
         source_(std::move(source)) {}
 
-  std::unique_ptr<server_link> open(link_events& events) override {
+  std::unique_ptr<connect::server_link> open(connect::link_events& events) override {
     auto link = std::make_unique<process_link>(record_, launcher_, events);
     link->begin(source_);
     return link;
@@ -128,23 +131,24 @@ class process_connector final : public connector {
     return last.empty() ? last : (error == last ? "last stderr: " : "stderr: ") + error;
   }
   std::string_view force_name() const override { return "SIGKILL"; }
-  std::optional<process_status> process() const override {
-    return process_status{record_->pid, record_->exit, record_->errors.tail(stderr_in_status)};
+  std::optional<clients::process_status> process() const override {
+    return clients::process_status{record_->pid, record_->exit, record_->errors.tail(stderr_in_status)};
   }
 
  private:
   std::shared_ptr<process_record> record_;
-  process_launcher& launcher_;
+  process::process_launcher& launcher_;
   process_source source_;
 };
 
 }  // namespace
 
-std::unique_ptr<connector> make_process_connector(std::string server, process_launcher& launcher, time_source& time,
-                                                  process_source source, std::shared_ptr<stderr_lines> lines,
-                                                  std::size_t stderr_ring) {
+std::unique_ptr<connect::connector> make_process_connector(std::string server, process::process_launcher& launcher,
+                                                           time_source& time, process_source source,
+                                                           std::shared_ptr<clients::stderr_lines> lines,
+                                                           std::size_t stderr_ring) {
   return std::make_unique<process_connector>(std::move(server), launcher, time, std::move(source), std::move(lines),
                                              stderr_ring);
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::child

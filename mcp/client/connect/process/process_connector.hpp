@@ -11,18 +11,19 @@
 #include <memory>
 #include <string>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::child {
 
 /// Passes the spec of the process to run, or an error, to `then`. Called on the speaking thread for every start. The
 /// answer may come at once or later, since resolving references may run commands on a lane.
-using process_source = std::function<void(std::function<void(result<process_spec>)> then)>;
+using process_source = std::function<void(std::function<void(result<process::process_spec>)> then)>;
 
 /// Returns a connector that ends its process as MCP's stdio transport says: closed stdin (ask), then SIGTERM (insist)
 /// and SIGKILL (force) to the process group. It keeps the last `stderr_ring` bytes of stderr for the status, and writes
 /// its lines to `lines`, if that is given. `launcher` and `time` must outlive the connector and its links; texts call
 /// the server `server`.
-std::unique_ptr<connector> make_process_connector(std::string server, process_launcher& launcher, time_source& time,
-                                                  process_source source, std::shared_ptr<stderr_lines> lines = nullptr,
-                                                  std::size_t stderr_ring = 16u << 10);
+std::unique_ptr<connect::connector> make_process_connector(std::string server, process::process_launcher& launcher,
+                                                           time_source& time, process_source source,
+                                                           std::shared_ptr<clients::stderr_lines> lines = nullptr,
+                                                           std::size_t stderr_ring = 16u << 10);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::child

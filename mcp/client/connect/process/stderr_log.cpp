@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::child {
 namespace {
 
 constexpr std::size_t longest_line = 1024;
@@ -184,8 +184,9 @@ void stderr_log::log_line(std::string_view line, bool cut, time_point now) {
   }
   log_dropped();
   const bool long_one = cut && line.size() == longest_line;
-  log::info("server " + server_ + " stderr: " +
-            cut_for_people(line, longest_line, {.cut = {.front = false, .back = cut}}) + (long_one ? " …" : ""));
+  log::info("server " + server_ +
+            " stderr: " + redact::cut_for_people(line, longest_line, {.cut = {.front = false, .back = cut}}) +
+            (long_one ? " …" : ""));
 }
 
 void stderr_log::log_dropped() {
@@ -197,7 +198,7 @@ void stderr_log::log_dropped() {
 
 std::string stderr_log::tail(std::size_t bytes) const {
   // The process may be in the middle of a line, so the end counts as cut.
-  return tail_for_people(kept(), bytes, {.keep_lines = true, .cut = {.front = full(), .back = true}});
+  return redact::tail_for_people(kept(), bytes, {.keep_lines = true, .cut = {.front = full(), .back = true}});
 }
 
 /// Calls `f(line, shown)` for each line of the present process, the last one first, until it returns false. `shown()`
@@ -213,7 +214,7 @@ void stderr_log::each_line_backwards(F&& f) const {
     const bool first_kept = at == std::string_view::npos && text.data() == all.data();
     const auto shown = [&] {
       auto words =
-          cut_for_people(line, longest_last_line, {.cut = {.front = first_kept && full(), .back = unfinished}});
+          redact::cut_for_people(line, longest_last_line, {.cut = {.front = first_kept && full(), .back = unfinished}});
       return words.find_first_not_of(" \t") == std::string::npos ? std::string() : words;
     };
     if (!f(line, shown) || at == std::string_view::npos) return;
@@ -248,4 +249,4 @@ std::string stderr_log::error_line() const {
   return found.empty() ? last : found;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::child

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::child {
 
 class stderr_log {
  public:
@@ -61,4 +61,4 @@ class stderr_log {
   std::uint64_t dropped_ = 0, dropped_total_ = 0;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::child

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 namespace {
 
 constexpr std::size_t longest_wanted = 8192;
@@ -58,16 +58,16 @@ void answer_reader::on_event_end(std::string_view name) {
   data_.clear();
 }
 
-void answer_reader::on_message(message&& m) {
+void answer_reader::on_message(rpc::message&& m) {
   if (skip_) return;
   ++count_;
   sink_.on_message(std::move(m));
 }
 
-void answer_reader::on_fault(message_fault f) {
+void answer_reader::on_fault(rpc::message_fault f) {
   if (skip_) return;
   ++count_;
   sink_.on_fault(std::move(f));
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

@@ -8,13 +8,13 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 
-class answer_reader final : private event_sink, private message_sink {
+class answer_reader final : private event_sink, private rpc::message_sink {
  public:
   enum class form : std::uint8_t { none, json, events };
   /// `sink` gets the messages and must outlive the reader; it must not feed the reader from inside.
-  answer_reader(line_framer::options framing, message_sink& sink) : framer_(framing), sink_(sink) {}
+  answer_reader(rpc::line_framer::options framing, rpc::message_sink& sink) : framer_(framing), sink_(sink) {}
 
   /// Begins a body. After a dropped stream of events the last id is kept.
   void begin(form f);
@@ -33,11 +33,11 @@ class answer_reader final : private event_sink, private message_sink {
  private:
   void on_event_data(std::string_view piece) override;
   void on_event_end(std::string_view name) override;
-  void on_message(message&& m) override;
-  void on_fault(message_fault f) override;
+  void on_message(rpc::message&& m) override;
+  void on_fault(rpc::message_fault f) override;
 
-  line_framer framer_;
-  message_sink& sink_;
+  rpc::line_framer framer_;
+  rpc::message_sink& sink_;
   event_reader events_;
   form form_ = form::none;
   bool skip_ = false;  // the line that ends now is no message of ours
@@ -45,4 +45,4 @@ class answer_reader final : private event_sink, private message_sink {
   std::string wanted_, data_, found_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

@@ -5,12 +5,12 @@
 
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 
 event_channel::event_channel(std::shared_ptr<remote_core> core, bool deprecated)
     : core_(std::move(core)),
       deprecated_(deprecated),
-      reader_(core_->framing(), static_cast<message_sink&>(*this)),
+      reader_(core_->framing(), static_cast<rpc::message_sink&>(*this)),
       timer_(core_->time().make_timer()) {
   if (deprecated_) reader_.want("endpoint");
 }
@@ -116,13 +116,13 @@ void event_channel::on_end() {
   if (!ended_) broken("closed its event stream", "unreachable", false);
 }
 
-void event_channel::on_failure(http::failure f) {
+void event_channel::on_failure(http::clients::failure f) {
   const auto self = shared_from_this();
   http_.reset();
   if (ended_) return;
-  const bool unreachable =
-      f.stage == http::stage::resolve || f.stage == http::stage::connect || f.stage == http::stage::tls;
-  if (unreachable && deprecated_ && f.stage == http::stage::tls)
+  const bool unreachable = f.stage == http::clients::stage::resolve || f.stage == http::clients::stage::connect ||
+                           f.stage == http::clients::stage::tls;
+  if (unreachable && deprecated_ && f.stage == http::clients::stage::tls)
     return broken("cannot be trusted: " + clause(f.why.message), "certificate", true);
   broken((unreachable ? "cannot be reached: " : "lost its event stream: ") + clause(f.why.message), problem_of(f),
          unreachable);
@@ -150,16 +150,16 @@ void event_channel::again() {
   });
 }
 
-void event_channel::on_message(message&& m) {
+void event_channel::on_message(rpc::message&& m) {
   if (ended_ || core_->over()) return;
   const auto self = shared_from_this();
   core_->deliver(std::move(m), 0);
 }
 
-void event_channel::on_fault(message_fault f) {
+void event_channel::on_fault(rpc::message_fault f) {
   if (ended_ || core_->over()) return;
   const auto self = shared_from_this();
   core_->deliver_fault(std::move(f));
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

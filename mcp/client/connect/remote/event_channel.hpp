@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 
 class event_channel final : public std::enable_shared_from_this<event_channel>,
-                            private http::response_events,
-                            private message_sink {
+                            private http::clients::response_events,
+                            private rpc::message_sink {
  public:
   /// Time in which the deprecated transport must name its endpoint.
   static constexpr milliseconds endpoint_wait{10'000};
@@ -38,9 +38,9 @@ class event_channel final : public std::enable_shared_from_this<event_channel>,
   void on_head(int status, const std::vector<http::header>& headers) override;
   void on_body(std::string_view bytes) override;
   void on_end() override;
-  void on_failure(http::failure f) override;
-  void on_message(message&& m) override;
-  void on_fault(message_fault f) override;
+  void on_failure(http::clients::failure f) override;
+  void on_message(rpc::message&& m) override;
+  void on_fault(rpc::message_fault f) override;
   void broken(const std::string& why, std::string_view problem, bool unreachable);
   void again();
   bool redirected(std::string_view location);
@@ -48,7 +48,7 @@ class event_channel final : public std::enable_shared_from_this<event_channel>,
 
   std::shared_ptr<remote_core> core_;
   bool deprecated_;
-  std::unique_ptr<http::exchange> http_;
+  std::unique_ptr<http::clients::exchange> http_;
   answer_reader reader_;
   resume_pace pace_;
   std::unique_ptr<timer> timer_;
@@ -59,4 +59,4 @@ class event_channel final : public std::enable_shared_from_this<event_channel>,
   bool ended_ = false, has_endpoint_ = false, opened_ = false;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

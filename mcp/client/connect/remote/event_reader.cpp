@@ -5,7 +5,7 @@
 #include <charconv>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
@@ -144,4 +144,4 @@ void event_reader::restart() {
   after_cr_ = has_data_ = too_long_ = false;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 
 /// Receiver of the parts of events. The stream must not be fed from inside.
 class event_sink {
@@ -56,4 +56,4 @@ class event_reader {
   milliseconds retry_{-1};
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 
-class farewell final : public std::enable_shared_from_this<farewell>, private http::response_events {
+class farewell final : public std::enable_shared_from_this<farewell>, private http::clients::response_events {
  public:
   explicit farewell(std::shared_ptr<remote_core> core) : core_(std::move(core)) {}
   void start() {
@@ -25,7 +25,7 @@ class farewell final : public std::enable_shared_from_this<farewell>, private ht
   void on_head(int, const std::vector<http::header>&) override { end(); }
   void on_body(std::string_view) override {}
   void on_end() override { end(); }
-  void on_failure(http::failure) override { end(); }
+  void on_failure(http::clients::failure) override { end(); }
   void end() {
     const auto self = shared_from_this();
     http_.reset();
@@ -33,8 +33,8 @@ class farewell final : public std::enable_shared_from_this<farewell>, private ht
   }
 
   std::shared_ptr<remote_core> core_;
-  std::unique_ptr<http::exchange> http_;
+  std::unique_ptr<http::clients::exchange> http_;
   bool ended_ = false;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

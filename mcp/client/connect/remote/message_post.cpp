@@ -7,18 +7,18 @@
 #include <algorithm>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 namespace {
 
 constexpr std::string_view not_known = "it is not known whether it did what was asked";
 constexpr milliseconds first_repetition{100};
 
 // Returns true if a part of the batch is the answer to this request.
-bool answers(const message& batch, std::int64_t id) {
+bool answers(const rpc::message& batch, std::int64_t id) {
   bool found = false;
-  for_each_element(batch.whole, [&](const raw_json& part) {
-    const bool answer = find_member(part, "result") || find_member(part, "error");
-    found = answer && rpc_id::from(find_member(part, "id")) == rpc_id::number(id);
+  json::for_each_element(batch.whole, [&](const json::raw_json& part) {
+    const bool answer = json::find_member(part, "result") || json::find_member(part, "error");
+    found = answer && rpc::rpc_id::from(json::find_member(part, "id")) == rpc::rpc_id::number(id);
     return !found;
   });
   return id != 0 && found;
@@ -26,8 +26,8 @@ bool answers(const message& batch, std::int64_t id) {
 
 // Returns true for an error that a server may give to a request before the end of the handshake. A method that it does
 // not know, such as that for templates, it will not know later.
-bool may_be_too_early(const message& answer) {
-  return answer.error && find_member(answer.error, "code").as_integer() != code::method_not_found;
+bool may_be_too_early(const rpc::message& answer) {
+  return answer.error && json::find_member(answer.error, "code").as_integer() != rpc::code::method_not_found;
 }
 
 bool mentions_session(std::string_view body) {
@@ -40,7 +40,7 @@ message_post::message_post(std::shared_ptr<remote_core> core, posted_message m, 
     : core_(std::move(core)),
       message_(std::move(m)),
       url_(std::move(url)),
-      reader_(core_->framing(), static_cast<message_sink&>(*this)) {}
+      reader_(core_->framing(), static_cast<rpc::message_sink&>(*this)) {}
 
 void message_post::start() {
   seen_ = false;
@@ -139,7 +139,7 @@ void message_post::begin_answer(const std::vector<http::header>& headers) {
   reader_.begin(form::none);
   if (type.empty()) return;
   const std::string what =
-      "was answered with the content type \"" + cut_for_people(type, 60) + "\", which is none of MCP's";
+      "was answered with the content type \"" + redact::cut_for_people(type, 60) + "\", which is none of MCP's";
   // The deprecated transport answers a POST to its event stream in many ways, so the handshake may go on there.
   if (message_.is("initialize") && !core_->proven() && core_->try_events(message_, "its initialize " + what)) return;
   if (!core_->proven() && !message_.is("server/discover"))
@@ -176,13 +176,14 @@ void message_post::on_end() {
   judge();
 }
 
-void message_post::on_message(message&& m) {
+void message_post::on_message(rpc::message&& m) {
   if (ended_ || core_->over()) return;
-  const bool answer = message_.id != 0 && m.type == message::kind::response && m.id == rpc_id::number(message_.id);
+  const bool answer =
+      message_.id != 0 && m.type == rpc::message::kind::response && m.id == rpc::rpc_id::number(message_.id);
   if (answer && may_be_too_early(m) && came_too_early()) return;
   if (answer) answered_ = true;
   // A whole answer that is a batch without the answer to this request is followed by nothing more, so that it fails.
-  if (m.type == message::kind::batch && answers(m, message_.id)) answered_ = true;
+  if (m.type == rpc::message::kind::batch && answers(m, message_.id)) answered_ = true;
   const auto about = message_.id;
   const bool stream = reader_.present() == answer_reader::form::events;
   const auto self = shared_from_this();
@@ -190,17 +191,17 @@ void message_post::on_message(message&& m) {
   core_->deliver(std::move(m), about);
 }
 
-void message_post::on_fault(message_fault f) {
+void message_post::on_fault(rpc::message_fault f) {
   if (ended_ || core_->over()) return;
   const auto self = shared_from_this();
-  if (message_.id != 0 && f.envelope.is_response && f.envelope.id == rpc_id::number(message_.id)) {
+  if (message_.id != 0 && f.envelope.is_response && f.envelope.id == rpc::rpc_id::number(message_.id)) {
     answered_ = true;
     core_->post_ended(*this, false);
     http_.reset();
     return core_->deliver_fault(std::move(f));
   }
-  if (reader_.present() == answer_reader::form::json || f.type == message_fault::kind::oversized)
-    return lost(f.type == message_fault::kind::oversized ? errc::limit : errc::protocol,
+  if (reader_.present() == answer_reader::form::json || f.type == rpc::message_fault::kind::oversized)
+    return lost(f.type == rpc::message_fault::kind::oversized ? errc::limit : errc::protocol,
                 "was answered with something that is no message (" + f.envelope.what + "): \"" + f.shown() + "\"");
   core_->deliver_fault(std::move(f));
 }
@@ -315,12 +316,12 @@ void message_post::refused_for_good() {
 }
 
 // Returns the JSON-RPC answer to this request, if the body of an error status is one.
-std::optional<message> message_post::own_answer() const {
+std::optional<rpc::message> message_post::own_answer() const {
   if (message_.id == 0 || error_.find('{') == std::string::npos) return std::nullopt;
-  auto parsed = raw_json::parse(error_);
+  auto parsed = json::raw_json::parse(error_);
   if (!parsed) return std::nullopt;
-  auto m = parse_message(std::move(*parsed));
-  if (!m || m->type != message::kind::response || m->id != rpc_id::number(message_.id)) return std::nullopt;
+  auto m = rpc::parse_message(std::move(*parsed));
+  if (!m || m->type != rpc::message::kind::response || m->id != rpc::rpc_id::number(message_.id)) return std::nullopt;
   return std::move(*m);
 }
 
@@ -356,7 +357,7 @@ void message_post::redirected(std::string_view location) {
   start();
 }
 
-void message_post::on_failure(http::failure f) {
+void message_post::on_failure(http::clients::failure f) {
   const auto self = shared_from_this();
   http_.reset();
   if (ended_) return;
@@ -364,19 +365,19 @@ void message_post::on_failure(http::failure f) {
   const std::string why = clause(f.why.message);
   if (resuming_) return resume_later(why);
   switch (f.stage) {
-    case http::stage::resolve:
-    case http::stage::connect:
-    case http::stage::tls:
+    case http::clients::stage::resolve:
+    case http::clients::stage::connect:
+    case http::clients::stage::tls:
       return unreachable(f);
-    case http::stage::send:
-    case http::stage::first_byte:
+    case http::clients::stage::send:
+    case http::clients::stage::first_byte:
       if (message_.id == 0) return undelivered("got lost: " + why, false);
       // Some old servers drop a connection at a request that they do not know; they may still take the handshake.
       if (!core_->proven() && !message_.is("server/discover"))
         return core_->not_opened("cannot be used: " + why, problem_of(f));
       return lost(errc::unavailable,
                   "got no answer" + (message_.once() ? ", and " + std::string(not_known) : "") + ": " + why);
-    case http::stage::body:
+    case http::clients::stage::body:
       if (message_.id == 0) return status_ / 100 == 2 ? done() : judge_note(status_text(status_, error_));
       break;
   }
@@ -388,8 +389,8 @@ void message_post::on_failure(http::failure f) {
 }
 
 // The connection could not even be opened, so that nothing was sent.
-void message_post::unreachable(const http::failure& f) {
-  const bool bad_trust = f.stage == http::stage::tls;
+void message_post::unreachable(const http::clients::failure& f) {
+  const bool bad_trust = f.stage == http::clients::stage::tls;
   const bool ours = f.why.code == errc::invalid_argument || f.why.code == errc::config;
   const bool our_certificate = bad_trust && f.why.code == errc::peer;
   std::string what = clause(f.why.message);
@@ -401,7 +402,7 @@ void message_post::unreachable(const http::failure& f) {
                     what;
   if (our_certificate) how += "; name one that it takes as \"clientCertFile\" of its entry";
   if (!core_->proven())
-    return core_->not_opened(how, ours && f.stage == http::stage::resolve ? "refused" : problem_of(f), {},
+    return core_->not_opened(how, ours && f.stage == http::clients::stage::resolve ? "refused" : problem_of(f), {},
                              !ours && !our_certificate);
   if (repetitions_ < most_repetitions && f.why.code != errc::timed_out && !ours && !core_->closing())
     return repeat_later(first_repetition * (1 << (2 * repetitions_)));
@@ -463,4 +464,4 @@ void message_post::judge_resumption() {
   not_resumed(what + (wants.empty() ? wants : "; the server " + wants));
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 
 class message_post final : public std::enable_shared_from_this<message_post>,
-                           private http::response_events,
-                           private message_sink {
+                           private http::clients::response_events,
+                           private rpc::message_sink {
  public:
   message_post(std::shared_ptr<remote_core> core, posted_message m, std::string url);
 
@@ -58,9 +58,9 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   void on_head(int status, const std::vector<http::header>& headers) override;
   void on_body(std::string_view bytes) override;
   void on_end() override;
-  void on_failure(http::failure f) override;
-  void on_message(message&& m) override;
-  void on_fault(message_fault f) override;
+  void on_failure(http::clients::failure f) override;
+  void on_message(rpc::message&& m) override;
+  void on_fault(rpc::message_fault f) override;
 
   void begin();
   void send();
@@ -71,7 +71,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   void judge();
   void judge_note(const std::string& what);
   void judge_resumption();
-  std::optional<message> own_answer() const;
+  std::optional<rpc::message> own_answer() const;
   bool deliver_error();
   void redirected(std::string_view location);
   void stream_ended(const std::string& why);
@@ -79,7 +79,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   void resume();
   void not_resumed(const std::string& why);
   void repeat_later(milliseconds wait);
-  void unreachable(const http::failure& f);
+  void unreachable(const http::clients::failure& f);
   milliseconds wait_asked() const;
   void lost(errc code, std::string why);
   void undelivered(const std::string& why, bool surely);
@@ -88,7 +88,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   std::shared_ptr<remote_core> core_;
   posted_message message_;
   std::string url_;
-  std::unique_ptr<http::exchange> http_;
+  std::unique_ptr<http::clients::exchange> http_;
   answer_reader reader_;
   resume_pace pace_;
   std::unique_ptr<timer> timer_;
@@ -103,4 +103,4 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   std::string error_;            // the body of an answer with an error status
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

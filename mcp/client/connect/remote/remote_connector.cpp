@@ -7,11 +7,11 @@
 #include <array>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 namespace {
 
 /// The transport that a session holds. Destroying it closes the exchanges.
-class remote_handle final : public transport {
+class remote_handle final : public transports::transport {
  public:
   explicit remote_handle(std::shared_ptr<remote_core> core) : core_(std::move(core)) {}
   ~remote_handle() override { core_->close_transport(); }
@@ -20,8 +20,8 @@ class remote_handle final : public transport {
 
   bool mirrors() const noexcept override { return true; }
   std::optional<bool> legacy_known() const noexcept override { return core_->legacy_known(); }
-  void start(transport_events& events) override { core_->start(events); }
-  void send(const segments& text, outgoing what) override { core_->send(text, what); }
+  void start(transports::transport_events& events) override { core_->start(events); }
+  void send(const json::segments& text, rpc::outgoing what) override { core_->send(text, what); }
   // Each message has a connection of its own, whose buffers nothing else waits for.
   std::size_t unsent() const noexcept override { return 0; }
   void pause_reading(bool) override {}
@@ -41,9 +41,9 @@ void drop_own_headers(std::vector<http::header>& headers) {
   });
 }
 
-class remote_link final : public server_link {
+class remote_link final : public connect::server_link {
  public:
-  remote_link(std::shared_ptr<remote_record> record, link_events& events)
+  remote_link(std::shared_ptr<remote_record> record, connect::link_events& events)
       : record_(std::move(record)), events_(events), soon_(record_->with.time.make_timer()) {
     record_->present = this;
   }
@@ -62,7 +62,7 @@ class remote_link final : public server_link {
     });
   }
 
-  bool end(ending step) override {
+  bool end(connect::ending step) override {
     prepared_ = true;
     soon_->cancel();
     return core_ && core_->end(step);
@@ -80,29 +80,29 @@ class remote_link final : public server_link {
   }
 
   std::shared_ptr<remote_record> record_;
-  link_events& events_;
+  connect::link_events& events_;
   std::unique_ptr<timer> soon_;
   std::shared_ptr<remote_core> core_;
   bool prepared_ = false;  // ignores further answers of the source
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-class remote_connector final : public connector {
+class remote_connector final : public connect::connector {
  public:
   remote_connector(std::string server, std::string address, remote_means with, remote_source source)
       : record_(std::make_shared<remote_record>(
             remote_record{std::move(server), std::move(address), std::move(with), {}, {}, nullptr})),
         source_(std::move(source)) {}
 
-  std::unique_ptr<server_link> open(link_events& events) override {
+  std::unique_ptr<connect::server_link> open(connect::link_events& events) override {
     auto link = std::make_unique<remote_link>(record_, events);
     link->begin(source_);
     return link;
   }
   std::string label() const override { return record_->address; }
   std::string_view force_name() const override { return "the end of its connections"; }
-  std::optional<remote_status> remote() const override {
-    return remote_status{record_->address, record_->transport, record_->problem};
+  std::optional<clients::remote_status> remote() const override {
+    return clients::remote_status{record_->address, record_->transport, record_->problem};
   }
 
  private:
@@ -112,9 +112,9 @@ class remote_connector final : public connector {
 
 }  // namespace
 
-std::unique_ptr<connector> make_remote_connector(std::string server, std::string address, remote_means with,
-                                                 remote_source source) {
+std::unique_ptr<connect::connector> make_remote_connector(std::string server, std::string address, remote_means with,
+                                                          remote_source source) {
   return std::make_unique<remote_connector>(std::move(server), std::move(address), std::move(with), std::move(source));
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

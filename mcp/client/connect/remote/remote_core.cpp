@@ -13,10 +13,10 @@
 #include <charconv>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 
 bool posted_message::is_extra() const {
-  return id == 0 && !response && !is_reserved_method(method);
+  return id == 0 && !response && !protocol::is_reserved_method(method);
 }
 
 bool posted_message::once() const {
@@ -36,7 +36,7 @@ bool posted_message::once() const {
   return id != 0 && std::ranges::find(repeatable, method) == repeatable.end();
 }
 
-remote_core::remote_core(std::shared_ptr<remote_record> record, remote_spec spec, link_events& link)
+remote_core::remote_core(std::shared_ptr<remote_record> record, remote_spec spec, connect::link_events& link)
     : record_(std::move(record)), spec_(std::move(spec)), url_(spec_.url), link_(&link), soon_(time().make_timer()) {
   if (!http::find_header(spec_.headers, "authorization").empty()) spec_.tokens.reset();
   expect();
@@ -51,9 +51,9 @@ std::string remote_core::unauthorized() const {
 
 // Messages out.
 
-void remote_core::send(const segments& text, outgoing what) {
+void remote_core::send(const json::segments& text, rpc::outgoing what) {
   if (!events_ || over_) return;
-  if (what.type == outgoing::kind::cancellation) {
+  if (what.type == rpc::outgoing::kind::cancellation) {
     const auto found = posts_.find(what.id);
     const bool waits = std::erase_if(waiting_, [&](const auto& m) { return m.id == what.id; }) > 0;
     if (waits) return;
@@ -84,9 +84,9 @@ void remote_core::send(const segments& text, outgoing what) {
   } else {
     m.revision = revision_;
   }
-  m.response = what.type == outgoing::kind::response;
+  m.response = what.type == rpc::outgoing::kind::response;
   if (m.response) m.about = what.id;
-  if (what.type == outgoing::kind::request) {
+  if (what.type == rpc::outgoing::kind::request) {
     m.id = what.id;
     if (m.is("server/discover")) {
       probe_ = m.id;
@@ -206,8 +206,8 @@ void remote_core::give_free_connection() {
   if (oldest) oldest->use_free_connection();
 }
 
-http::request remote_core::make_get(const std::string& last_id) const {
-  http::request r;
+http::clients::request remote_core::make_get(const std::string& last_id) const {
+  http::clients::request r;
   r.method = "GET";
   r.url = url_;
   r.trust = spec_.trust;
@@ -226,8 +226,8 @@ http::request remote_core::make_get(const std::string& last_id) const {
 }
 
 // Returns the headers that all messages of one revision and one session have.
-std::shared_ptr<const http::header_block> remote_core::common_headers(std::string_view revision,
-                                                                      std::string_view session) {
+std::shared_ptr<const http::clients::header_block> remote_core::common_headers(std::string_view revision,
+                                                                               std::string_view session) {
   if (common_ && common_revision_ == revision && common_session_ == session) return common_;
   common_revision_ = revision;
   common_session_ = session;
@@ -236,11 +236,11 @@ std::shared_ptr<const http::header_block> remote_core::common_headers(std::strin
   if (!revision.empty()) all.push_back({"MCP-Protocol-Version", common_revision_});
   if (!session.empty()) all.push_back({"Mcp-Session-Id", common_session_});
   all.insert(all.end(), spec_.headers.begin(), spec_.headers.end());
-  return common_ = std::make_shared<const http::header_block>(std::move(all));
+  return common_ = std::make_shared<const http::clients::header_block>(std::move(all));
 }
 
-http::request remote_core::make_post(const posted_message& m, const std::string& url) {
-  http::request r;
+http::clients::request remote_core::make_post(const posted_message& m, const std::string& url) {
+  http::clients::request r;
   r.url = url;
   r.body = m.body;
   r.trust = spec_.trust;
@@ -257,8 +257,8 @@ http::request remote_core::make_post(const posted_message& m, const std::string&
   if (streamable && m.modern) {
     r.headers.reserve(m.fields.size() + 3);
     if (!m.method.empty()) r.headers.push_back({"Mcp-Method", m.method});
-    if (!m.name.empty()) r.headers.push_back({"Mcp-Name", header_text(m.name)});
-    for (const auto& [name, value] : m.fields) r.headers.push_back({"Mcp-Param-" + name, header_text(value)});
+    if (!m.name.empty()) r.headers.push_back({"Mcp-Name", protocol::header_text(m.name)});
+    for (const auto& [name, value] : m.fields) r.headers.push_back({"Mcp-Param-" + name, protocol::header_text(value)});
   }
   add_token(r.headers);
   return r;
@@ -290,7 +290,7 @@ void remote_core::refuse_soon(std::int64_t id, errc code, std::string why, bool 
 }
 
 void remote_core::tell_refused() {
-  for (lost_request& one : std::exchange(refused_, {}))
+  for (rpc::lost_request& one : std::exchange(refused_, {}))
     if (events_ && !over_) events_->on_lost(std::move(one));
 }
 
@@ -301,18 +301,19 @@ void remote_core::prove() {
   record_->transport = way_ == way::streamable ? "streamable-http" : "sse";
 }
 
-void remote_core::deliver(message&& m, std::int64_t about) {
+void remote_core::deliver(rpc::message&& m, std::int64_t about) {
   if (!events_ || over_) return;
   if (!proven_) prove();
   if (!record_->problem.empty()) record_->problem.clear();
   m.about = about;
-  if (m.type == message::kind::response && way_ == way::streamable && about != 0 && !(m.id == rpc_id::number(about))) {
+  if (m.type == rpc::message::kind::response && way_ == way::streamable && about != 0 &&
+      !(m.id == rpc::rpc_id::number(about))) {
     // The answer came in the stream of another request, so the request's own stream is not needed any more.
     const std::string token(m.id.token());
     std::int64_t number = 0;
     std::from_chars(token.data(), token.data() + token.size(), number);
     const auto own = posts_.find(number);
-    if (own != posts_.end() && rpc_id::number(number).token() == token) {
+    if (own != posts_.end() && rpc::rpc_id::number(number).token() == token) {
       const auto other = own->second;
       posts_.erase(own);
       other->drop();
@@ -323,7 +324,7 @@ void remote_core::deliver(message&& m, std::int64_t about) {
   if (events_ && !over_) events_->on_drained();
 }
 
-void remote_core::deliver_fault(message_fault&& f) {
+void remote_core::deliver_fault(rpc::message_fault&& f) {
   if (events_ && !over_) events_->on_fault(std::move(f));
 }
 
@@ -425,4 +426,4 @@ bool remote_core::try_events(posted_message m, std::string refusal) {
   return true;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

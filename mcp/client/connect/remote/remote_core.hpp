@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 
 class message_post;
 class event_channel;
@@ -37,7 +37,7 @@ struct remote_record {
 
 /// A message that is to be sent, with what its headers repeat.
 struct posted_message {
-  segments body;
+  json::segments body;
   std::int64_t id = 0;  ///< of a request; 0: a notification or a response
   std::string method;   ///< "" for a response
   std::string revision;
@@ -76,18 +76,18 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   /// requests are sent in any case.
   static constexpr milliseconds handshake_wait{5'000};
 
-  remote_core(std::shared_ptr<remote_record> record, remote_spec spec, link_events& link);
+  remote_core(std::shared_ptr<remote_record> record, remote_spec spec, connect::link_events& link);
   ~remote_core();
   remote_core(const remote_core&) = delete;
   remote_core& operator=(const remote_core&) = delete;
 
   // For the session's transport.
-  void start(transport_events& events) { events_ = &events; }
-  void send(const segments& text, outgoing what);
+  void start(transports::transport_events& events) { events_ = &events; }
+  void send(const json::segments& text, rpc::outgoing what);
   void close_transport();
 
   // For the link. end() returns false if nothing is open any more.
-  bool end(ending step);
+  bool end(connect::ending step);
   /// Closes everything without an event.
   void drop();
 
@@ -100,20 +100,20 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   bool proven() const noexcept { return proven_; }
   bool has_session() const noexcept { return !session_.empty(); }
   /// Returns the source of tokens, or null: there is none, or the entry has an Authorization header of its own.
-  authorizer* tokens() const noexcept { return spec_.tokens.get(); }
+  connect::authorizer* tokens() const noexcept { return spec_.tokens.get(); }
   /// Returns the predicate for a server that answers 401.
   std::string unauthorized() const;
   /// Makes requests for the server with the headers that all of them have.
-  http::request make_post(const posted_message& m, const std::string& url);
-  http::request make_get(const std::string& last_id) const;
-  std::unique_ptr<http::exchange> begin(http::request r, http::response_events& events) {
+  http::clients::request make_post(const posted_message& m, const std::string& url);
+  http::clients::request make_get(const std::string& last_id) const;
+  std::unique_ptr<http::clients::exchange> begin(http::clients::request r, http::clients::response_events& events) {
     return record_->with.client.start(std::move(r), events);
   }
   const std::string& url() const noexcept { return url_; }
-  const line_framer::options& framing() const noexcept { return record_->with.framing; }
+  const rpc::line_framer::options& framing() const noexcept { return record_->with.framing; }
 
-  void deliver(message&& m, std::int64_t about);
-  void deliver_fault(message_fault&& f);
+  void deliver(rpc::message&& m, std::int64_t about);
+  void deliver_fault(rpc::message_fault&& f);
   /// Takes the session id that came with the answer to initialize.
   void take_session(std::string_view id);
   /// Uses another address of the same origin from now on.
@@ -171,18 +171,19 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   void clear();
   void arm_drain();
   void finish_soon();
-  std::shared_ptr<const http::header_block> common_headers(std::string_view revision, std::string_view session);
+  std::shared_ptr<const http::clients::header_block> common_headers(std::string_view revision,
+                                                                    std::string_view session);
   void add_token(std::vector<http::header>& headers) const;
 
   std::shared_ptr<remote_record> record_;
   remote_spec spec_;
-  std::string url_, origin_, place_;        // place_: the address, by which it is remembered
-  remote_way known_ = remote_way::unknown;  // the verdict of earlier connections on it
-  link_events* link_;                       // null once the last event was given or nobody waits for one
-  transport_events* events_ = nullptr;      // null once the session has left
+  std::string url_, origin_, place_;                // place_: the address, by which it is remembered
+  remote_way known_ = remote_way::unknown;          // the verdict of earlier connections on it
+  connect::link_events* link_;                      // null once the last event was given or nobody waits for one
+  transports::transport_events* events_ = nullptr;  // null once the session has left
   way way_ = way::streamable;
   std::string session_, revision_, endpoint_;
-  std::shared_ptr<const http::header_block> common_;  // made for the two below
+  std::shared_ptr<const http::clients::header_block> common_;  // made for the two below
   std::string common_revision_, common_session_;
   bool modern_ = false, proven_ = false, over_ = false, closing_ = false, expiring_ = false;
   bool initialized_ = false, events_tried_ = false;
@@ -198,11 +199,11 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   std::shared_ptr<event_channel> channel_;
   std::shared_ptr<farewell> farewell_;
   std::vector<posted_message> waiting_;  // for the endpoint, or for the end of the handshake
-  std::vector<lost_request> refused_;
-  link_expiry expiry_;
+  std::vector<rpc::lost_request> refused_;
+  connect::link_expiry expiry_;
   std::unique_ptr<timer> soon_, drain_timer_, expiry_timer_, handshake_timer_;
   rate_limit log_lines_{1, 5};
   std::int64_t probe_ = 0, opening_ = 0;  // requests that open the conversation
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

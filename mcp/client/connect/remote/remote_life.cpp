@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 
 // Chooses the way to begin with: the entry says one, or earlier connections to this address, or of an address that
 // nothing is known of, a neighbour. The other trials follow all the same.
@@ -171,13 +171,13 @@ void remote_core::close_transport() {
   if (channel_) std::exchange(channel_, nullptr)->drop();
 }
 
-bool remote_core::end(ending step) {
+bool remote_core::end(connect::ending step) {
   if (over_) return link_ != nullptr;
   if (!proven_) {
     forget_way();
     if (record_->problem.empty()) record_->problem = "slow";
   }
-  if (step != ending::ask) {
+  if (step != connect::ending::ask) {
     clear();
     finish_soon();
     return true;
@@ -218,4 +218,4 @@ void remote_core::drop() {
   if (!over_) clear();
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 
 remote_way remote_verdicts::find(const table& in, std::string_view key, time_point now) {
   const auto known = in.find(key);
@@ -29,4 +29,4 @@ void remote_verdicts::forget(std::string_view origin, std::string_view address) 
   if (const auto at = origins_.find(origin); at != origins_.end() && at->second.way == way) origins_.erase(at);
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

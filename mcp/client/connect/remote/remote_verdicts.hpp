@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 
 /// A way over HTTP: Streamable HTTP of 2026-07-28, Streamable HTTP with a handshake, or the deprecated HTTP+SSE.
 enum class remote_way : std::uint8_t { unknown, modern, legacy, event_stream };
@@ -45,4 +45,4 @@ class remote_verdicts {
   table addresses_, origins_;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 
 std::string_view media_type(std::string_view value) {
   value = value.substr(0, value.find(';'));
@@ -61,7 +61,7 @@ std::string status_text(int status, std::string_view body) {
   std::string text = "HTTP status " + std::to_string(status);
   const auto begin = body.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos || body[begin] == '<') return text;  // a page says nothing in its first bytes
-  return text + ": \"" + cut_for_people(body.substr(begin), 200) + "\"";
+  return text + ": \"" + redact::cut_for_people(body.substr(begin), 200) + "\"";
 }
 
 std::string unauthorized_text(bool has_token) {
@@ -72,12 +72,12 @@ std::string unauthorized_text(bool has_token) {
          "\"Authorization\": \"Bearer ${env:TOKEN}\"";
 }
 
-std::string_view problem_of(const http::failure& f) {
+std::string_view problem_of(const http::clients::failure& f) {
   switch (f.stage) {
-    case http::stage::resolve:
-    case http::stage::connect:
+    case http::clients::stage::resolve:
+    case http::clients::stage::connect:
       return "unreachable";
-    case http::stage::tls:
+    case http::clients::stage::tls:
       return "certificate";
     default:
       return f.why.code == errc::timed_out ? "slow" : f.why.code == errc::protocol ? "protocol" : "unreachable";
@@ -94,4 +94,4 @@ std::string clause(const std::string& sentence) {
   return sentence.ends_with('.') ? sentence.substr(0, sentence.size() - 1) : sentence;
 }
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 
 /// Returns the values of all headers of this name, joined as one list (RFC 9110, section 5.2).
 std::string joined_headers(const std::vector<http::header>& headers, std::string_view name);
@@ -26,10 +26,10 @@ std::string status_text(int status, std::string_view body);
 /// Returns the predicate for a server that answers 401. `has_token`: its entry has an Authorization header.
 std::string unauthorized_text(bool has_token);
 /// Returns the word for remote_status::problem for a failed exchange.
-std::string_view problem_of(const http::failure& f);
+std::string_view problem_of(const http::clients::failure& f);
 /// Returns what a person can do about such a problem, to be appended to its sentence, or "".
 std::string_view way_out(std::string_view problem);
 /// Returns a sentence of the HTTP client as a clause, without its full stop.
 std::string clause(const std::string& sentence);
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

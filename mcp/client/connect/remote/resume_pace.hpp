@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace mcpbx::mcp {
+namespace mcpbx::mcp::remote {
 
 class resume_pace {
  public:
@@ -30,4 +30,4 @@ class resume_pace {
   int fruitless_ = 0;
 };
 
-}  // namespace mcpbx::mcp
+}  // namespace mcpbx::mcp::remote

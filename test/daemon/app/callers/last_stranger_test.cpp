@@ -11,7 +11,7 @@
 #include <memory>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::callers;
 
 namespace {
 
@@ -27,15 +27,15 @@ class other_program {
   other_program(const other_program&) = delete;
   other_program& operator=(const other_program&) = delete;
 
-  mcp::peer_credentials peer() const { return {.uid = ::geteuid(), .pid = pid_, .process = open(pid_)}; }
+  mcp::socket::peer_credentials peer() const { return {.uid = ::geteuid(), .pid = pid_, .process = open(pid_)}; }
   void end() {
     if (ended_) return;
     ended_ = true;
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
   }
-  static std::shared_ptr<const mcp::unique_fd> open(pid_t pid) {
-    return std::make_shared<const mcp::unique_fd>(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  static std::shared_ptr<const mcp::process::unique_fd> open(pid_t pid) {
+    return std::make_shared<const mcp::process::unique_fd>(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   }
 
  private:

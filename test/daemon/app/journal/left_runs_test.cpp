@@ -20,7 +20,11 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::core;
+using namespace mcpbx::daemon::journals;
+using namespace mcpbx::daemon::sqlite;
+using namespace mcpbx::daemon::store;
+using namespace mcpbx::daemon::stored;
 using mcpbx::test::manual_time;
 using mcpbx::test::temporary_directory;
 
@@ -53,10 +57,10 @@ class absent_journal final : public journal {
 
 /// A detached run that a daemon has begun in this file, and left.
 void leave_run(const std::string& path) {
-  record::run_started started;
+  mcpbx::daemon::stored::record::run_started started;
   started.run = "night";
   started.session = "ses_1";
-  started.messages = {providers::user_message("go")};
+  started.messages = {mcpbx::providers::user_message("go")};
   started.detached = true;
   run_batch batch;
   batch.place = std::make_shared<run_place>(run_place{"night"});
@@ -136,7 +140,7 @@ TEST_CASE(
   std::vector<std::string> told;
   const auto name_a_run = [&] {
     left.when_taken([&](const result<void>& here) {
-      told.push_back(here ? "here" : std::string(to_string(here.error().code)) + ": " + here.error().message);
+      told.push_back(here ? "here" : std::string(mcpbx::to_string(here.error().code)) + ": " + here.error().message);
     });
   };
   journal.fault = error{errc::io, "the journal j is in use; end that one"};
@@ -233,5 +237,5 @@ TEST_CASE("G24 G25: a detached run goes on when the folder of its journal is the
   CHECK(taken[0].run == "night");
   CHECK(taken[0].session == "ses_1");
   REQUIRE(taken[0].records.size() == 2);
-  CHECK(std::holds_alternative<record::taken_over>(taken[0].records[1]));
+  CHECK(std::holds_alternative<mcpbx::daemon::stored::record::taken_over>(taken[0].records[1]));
 }

@@ -17,7 +17,11 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::journals;
+using namespace mcpbx::daemon::options;
+using namespace mcpbx::daemon::references;
+using namespace mcpbx::daemon::store;
+using namespace mcpbx::redact;
 using mcpbx::daemon::test::loaded;
 using mcpbx::test::temporary_directory;
 
@@ -26,7 +30,7 @@ namespace {
 struct store_fixture {
   explicit store_fixture(const std::string& url, const conf::environment& env = {})
       : store_fixture(loaded("{\"store\": {\"url\": \"" + url + "\"}}"), env) {}
-  store_fixture(const conf::configuration& all, const conf::environment& env)
+  store_fixture(const conf::model::configuration& all, const conf::environment& env)
       : made(make_journal(all, start_values(all), env, io.get_executor(), time)) {}
   std::string refusal() {
     std::string message;
@@ -34,7 +38,7 @@ struct store_fixture {
     boost::asio::co_spawn(
         io,
         [&]() -> boost::asio::awaitable<void> {
-          auto done = co_await run->append({record::run_ended{}}, false);
+          auto done = co_await run->append({daemon::stored::record::run_ended{}}, false);
           if (!done) message = done.error().message;
         },
         [](std::exception_ptr e) {

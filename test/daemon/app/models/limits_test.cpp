@@ -15,13 +15,18 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::chat;
+using namespace mcpbx::daemon::models;
+using namespace mcpbx::daemon::references;
+using namespace mcpbx::daemon::run;
+using namespace mcpbx::daemon::stored;
+using namespace mcpbx::json;
 using mcpbx::daemon::test::loaded;
 
 namespace {
 
 // As requests have them, of a configuration that outlives what is made of it.
-chat_defaults defaults_of(const conf::configuration& all) {
+chat_defaults defaults_of(const conf::model::configuration& all) {
   chat_defaults defaults;
   defaults.base = [&all](std::string_view model, std::string_view profile) {
     return base_for(all, start_values(all), model, profile);
@@ -49,7 +54,7 @@ TEST_CASE("L4 L8: without a word the documented defaults hold and nothing is a c
   CHECK(r.on_tool_error == tool_error_policy::go_on);
   CHECK(r.status == status_mode::names);
   CHECK(r.empty_result_text == "No relevant content found");
-  for (const auto& n : conf::loop_numbers()) CHECK_FALSE(bound_of(all, n.key).ceiling);
+  for (const auto& n : conf::loop::loop_numbers()) CHECK_FALSE(bound_of(all, n.key).ceiling);
 }
 
 TEST_CASE("L4 L8: the model's settings stand over the configuration's and the ceiling over both") {
@@ -152,7 +157,7 @@ TEST_CASE("limits: a request takes the same numbers as the file") {
   const auto all = loaded("{}");
   chat_defaults defaults;
   defaults.bound = [&](std::string_view key) { return bound_of(all, key); };
-  for (const auto& n : conf::loop_numbers()) {
+  for (const auto& n : conf::loop::loop_numbers()) {
     const auto least = n.low, most = n.high;
     CHECK((least == 0) == (n.zero_is_none || n.key == "maxRounds"));
     for (const auto value : {least - 1, least, most, most + 1}) {
@@ -160,7 +165,7 @@ TEST_CASE("limits: a request takes the same numbers as the file") {
       CAPTURE(value);
       const auto object = "{\"" + std::string(n.key) + "\":" + std::to_string(value) + "}";
       const std::array files{conf::source_text{"c", "{\"loop\":" + object + "}"}};
-      mcp::param_reader in(raw_json::own("{\"input\":\"q\",\"limits\":" + object + "}"));
+      mcp::server::param_reader in(raw_json::own("{\"input\":\"q\",\"limits\":" + object + "}"));
       read_chat(in, defaults);
       const bool right = value >= least && value <= most;
       CHECK(conf::load(files, {}).ok() == right);

@@ -22,7 +22,11 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::async;
+using namespace mcpbx::daemon::front;
+using namespace mcpbx::daemon::models;
+using namespace mcpbx::daemon::references;
+using namespace mcpbx::redact;
 using mcpbx::daemon::test::loaded;
 using mcpbx::test::contains;
 using mcpbx::test::http_listener;
@@ -55,8 +59,9 @@ struct lists_fixture {
 
 TEST_CASE("the configuration and the table of APIs know the same APIs in the same order") {
   std::vector<std::string_view> described;
-  for (const auto* api : providers::all_apis()) described.push_back(api->name);
-  CHECK(described == std::vector<std::string_view>(conf::endpoint_apis.begin(), conf::endpoint_apis.end()));
+  for (const auto* api : mcpbx::providers::registry::all_apis()) described.push_back(api->name);
+  CHECK(described == std::vector<std::string_view>(mcpbx::conf::model::endpoint_apis.begin(),
+                                                   mcpbx::conf::model::endpoint_apis.end()));
 }
 
 TEST_CASE("model_lists: each entry with its API, id and address, the default, the fallback, and what is wrong") {

@@ -11,7 +11,10 @@
 #include <string_view>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::chat;
+using namespace mcpbx::daemon::models;
+using namespace mcpbx::daemon::references;
+using namespace mcpbx::daemon::run;
 using mcpbx::daemon::test::loaded;
 
 namespace {
@@ -26,7 +29,8 @@ const char* const sample = R"({
                "bare": {}}
 })";
 
-result<chat_base> base_of(const conf::configuration& all, std::string_view model, std::string_view profile) {
+result<chat_base> base_of(const mcpbx::conf::model::configuration& all, std::string_view model,
+                          std::string_view profile) {
   return base_for(all, start_values(all), model, profile);
 }
 

@@ -9,7 +9,8 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::options;
+using namespace mcpbx::daemon::pins;
 using mcpbx::daemon::test::loaded;
 
 namespace {

@@ -16,7 +16,9 @@
 #include <memory>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::async;
+using namespace mcpbx::daemon::options;
+using namespace mcpbx::daemon::process;
 using mcpbx::daemon::test::loaded;
 
 TEST_CASE("framing: both sides have the configured bounds, and only servers have their UTF-8 repaired") {
@@ -63,9 +65,9 @@ TEST_CASE("process_settings: no run waits awake where there is one CPU only") {
 TEST_CASE("process_settings: the command line wins over the configuration, and a port keeps a daemon from idling out") {
   const auto all = loaded(R"({"log": {"level": "error"}, "idleExitMs": 5000, "limits": {"totalBytes": 90000000}})");
   command_line o;
-  CHECK(log_level_of(o, all) == log::level::error);
-  o.log_level = log::level::debug;
-  CHECK(log_level_of(o, all) == log::level::debug);
+  CHECK(log_level_of(o, all) == mcpbx::log::level::error);
+  o.log_level = mcpbx::log::level::debug;
+  CHECK(log_level_of(o, all) == mcpbx::log::level::debug);
   CHECK(idle_exit_of(o, all, false) == milliseconds(0));
   o.idle_exit = true;
   CHECK(idle_exit_of(o, all, false) == milliseconds(5000));
@@ -74,18 +76,27 @@ TEST_CASE("process_settings: the command line wins over the configuration, and a
 }
 
 TEST_CASE("supervised_servers: one for each entry, in the order of the file, also those that do not run at the start") {
-  struct no_launcher final : mcp::process_launcher {
-    std::unique_ptr<mcp::server_process> launch(mcp::process_spec, mcp::process_events&) override { return nullptr; }
+  struct no_launcher final : mcpbx::mcp::process::process_launcher {
+    std::unique_ptr<mcpbx::mcp::process::server_process> launch(mcpbx::mcp::process::process_spec,
+                                                                mcpbx::mcp::process::process_events&) override {
+      return nullptr;
+    }
   } launcher;
   boost::asio::io_context io;
   mcpbx::test::manual_time time;
   keyed_lanes references(io.get_executor(), "references");
-  mcpbx::lane compute{"compute", 1};
-  mcpbx::http::client client(io.get_executor(), time, compute, {});
-  const auto list = supervised_servers(
-      loaded(R"({"mcpServers": {"b": {"command": "x", "disabled": true},
+  mcpbx::async::lane compute{"compute", 1};
+  mcpbx::http::clients::client client(io.get_executor(), time, compute, {});
+  const auto list = supervised_servers(loaded(R"({"mcpServers": {"b": {"command": "x", "disabled": true},
     "a": {"command": "y", "maxConcurrency": 1}, "far": {"url": "https://example.com/mcp"}}})"),
-      {"/opt", references, io.get_executor(), launcher, time, client, std::make_shared<mcp::remote_verdicts>(), {}});
+                                       {"/opt",
+                                        references,
+                                        io.get_executor(),
+                                        launcher,
+                                        time,
+                                        client,
+                                        std::make_shared<mcpbx::mcp::remote::remote_verdicts>(),
+                                        {}});
   REQUIRE(list.size() == 3);
   CHECK(list[0].name == "b");
   CHECK(list[0].disabled);

@@ -20,7 +20,11 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::async;
+using namespace mcpbx::daemon::logins;
+using namespace mcpbx::daemon::options;
+using namespace mcpbx::daemon::references;
+using namespace mcpbx::redact;
 using mcpbx::daemon::test::loaded;
 using mcpbx::test::changed_variable;
 
@@ -43,30 +47,40 @@ struct known_environment {
       tz{"TZ", nullptr};
 };
 
-result<mcp::process_spec> spec_of(const std::string& entry) {
+result<mcpbx::mcp::process::process_spec> spec_of(const std::string& entry) {
   return make_process_spec(loaded(R"({"mcpServers": {"s": )" + entry + "}}").servers.at(0), "/opt/mcpbx/bin");
 }
 
 // The means to start servers, and the last process that was started.
-struct server_starts final : mcp::process_launcher, mcp::link_events {
+struct server_starts final : mcpbx::mcp::process::process_launcher, mcpbx::mcp::connect::link_events {
   boost::asio::io_context io;
   keyed_lanes references{io.get_executor(), "references"};
   mcpbx::test::manual_time time;
-  mcpbx::lane compute{"compute", 1};
-  mcpbx::http::client client{io.get_executor(), time, compute, {}};
-  std::optional<mcp::process_spec> started;
-  std::unique_ptr<mcp::transport> opened;
+  mcpbx::async::lane compute{"compute", 1};
+  mcpbx::http::clients::client client{io.get_executor(), time, compute, {}};
+  std::optional<mcpbx::mcp::process::process_spec> started;
+  std::unique_ptr<mcpbx::mcp::transports::transport> opened;
   std::string failure;
   server_means means() {
-    return {"/bin", references, io.get_executor(), *this, time, client, std::make_shared<mcp::remote_verdicts>(), {}};
+    return {"/bin",
+            references,
+            io.get_executor(),
+            *this,
+            time,
+            client,
+            std::make_shared<mcpbx::mcp::remote::remote_verdicts>(),
+            {}};
   }
 
-  std::unique_ptr<mcp::server_process> launch(mcp::process_spec spec, mcp::process_events&) override {
+  std::unique_ptr<mcpbx::mcp::process::server_process> launch(mcpbx::mcp::process::process_spec spec,
+                                                              mcpbx::mcp::process::process_events&) override {
     started = std::move(spec);
     return nullptr;
   }
-  void on_open(std::unique_ptr<mcp::transport> connection) override { opened = std::move(connection); }
-  void on_not_opened(const mcp::link_failure& f) override { failure = f.why; }
+  void on_open(std::unique_ptr<mcpbx::mcp::transports::transport> connection) override {
+    opened = std::move(connection);
+  }
+  void on_not_opened(const mcpbx::mcp::connect::link_failure& f) override { failure = f.why; }
   void on_ended(const std::string&) override {}
 };
 

@@ -11,12 +11,12 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::process;
 
 namespace {
 
-conf::environment with_state(const std::string& folder) {
-  conf::environment env;
+mcpbx::conf::environment with_state(const std::string& folder) {
+  mcpbx::conf::environment env;
   env.values = {{"XDG_STATE_HOME", folder}};
   return env;
 }

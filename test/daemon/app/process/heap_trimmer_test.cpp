@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::process;
 
 TEST_CASE("G18: a second after a run free memory goes back, when it is worth it, and behind load down to the start") {
   mcpbx::test::manual_time time;

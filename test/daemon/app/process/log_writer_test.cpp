@@ -12,7 +12,8 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::process;
+using namespace mcpbx::redact;
 
 TEST_CASE("G47: control characters are escaped so that no text of a peer fakes a line") {
   CHECK(safe_log_line("plain žluť") == "plain žluť");

@@ -16,7 +16,7 @@ namespace run_loop_boundary {
 
 namespace asio = boost::asio;
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::process;
 
 struct logged {
   std::vector<std::string> lines;

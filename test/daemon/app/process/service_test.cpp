@@ -21,7 +21,7 @@
 #include <utility>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::process;
 using mcpbx::test::changed_variable;
 
 namespace {

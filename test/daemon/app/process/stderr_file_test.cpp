@@ -14,7 +14,7 @@
 #include <iterator>
 #include <string>
 
-using mcpbx::daemon::stderr_file;
+using mcpbx::daemon::process::stderr_file;
 namespace fs = std::filesystem;
 
 namespace {

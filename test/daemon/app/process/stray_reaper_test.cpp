@@ -11,7 +11,7 @@
 #include <cerrno>
 
 using namespace mcpbx;
-using mcpbx::daemon::stray_reaper;
+using mcpbx::daemon::process::stray_reaper;
 
 namespace {
 

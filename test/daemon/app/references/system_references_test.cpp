@@ -12,7 +12,7 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::references;
 
 namespace {
 

@@ -13,6 +13,8 @@
 
 using namespace mcpbx;
 using namespace mcpbx::cli;
+using namespace mcpbx::cli::input;
+using namespace mcpbx::json;
 
 namespace {
 
@@ -44,7 +46,7 @@ TEST_CASE("prompts: a wrong name gets the nearest one") {
 }
 
 TEST_CASE("resources: contents are written into a file that is replaced, and a failure names it") {
-  const test::temporary_directory folder;
+  const mcpbx::test::temporary_directory folder;
   const std::string path = folder / "out";
   REQUIRE(write_file(path, "a longer text"));
   REQUIRE(write_file(path, std::string("a\0b", 3)));

@@ -9,6 +9,7 @@
 
 using namespace mcpbx;
 using namespace mcpbx::cli;
+using namespace mcpbx::json;
 
 namespace {
 

@@ -5,6 +5,7 @@
 
 using namespace mcpbx;
 using namespace mcpbx::cli;
+using namespace mcpbx::json;
 
 TEST_CASE("unready servers: ready, lazy and disabled ones are none of them") {
   CHECK(unready_in(raw_json::literal("[]")).none());

@@ -7,22 +7,23 @@
 #include <string_view>
 
 using namespace mcpbx;
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::chat;
+using namespace mcpbx::json;
 
 namespace {
 
 constexpr const char* message = R"({"role":"user","content":[{"type":"text","text":"q"}]})";
 
 template <class A>
-A only(const chat::actions& all) {
+A only(const cli::chat::actions& all) {
   REQUIRE(all.size() == 1);
   const auto* one = std::get_if<A>(&all.front());
   REQUIRE(one != nullptr);
   return *one;
 }
 
-chat::say told(const chat::actions& all) {
-  return only<chat::say>(all);
+cli::chat::say told(const cli::chat::actions& all) {
+  return only<cli::chat::say>(all);
 }
 
 bool has(std::string_view text, std::string_view part) {
@@ -41,21 +42,21 @@ TEST_CASE("chat: what is no command is a question as it was typed") {
   CHECK(c.input(" \n ").empty());
   for (const std::string question :
        {"What is 6 * 7?", " with a blank", "/etc/passwd is what?", "/ alone", "two\n/help"})
-    CHECK(only<chat::ask>(c.input(question)).text == question);
-  CHECK(only<chat::ask>(c.input("//help me")).text == "/help me");
+    CHECK(only<cli::chat::ask>(c.input(question)).text == question);
+  CHECK(only<cli::chat::ask>(c.input("//help me")).text == "/help me");
 }
 
 TEST_CASE("chat: commands become actions, and an unknown one is told the nearest") {
   conversation c({}, "");
   CHECK(has(told(c.input("/help")).text, "/undo"));
-  CHECK(only<chat::list_tools>(c.input("/tools")).words.empty());
-  CHECK(only<chat::list_tools>(c.input(" /tools  read file ")).words == std::vector<std::string>{"read", "file"});
-  only<chat::list_models>(c.input("/model"));
-  CHECK(only<chat::find_model>(c.input("/model gpt/4 ")).name == "gpt/4");
-  CHECK(only<chat::find_session>(c.input("/session ses_1")).id == "ses_1");
-  only<chat::clear_screen>(c.input("/clear"));
-  only<chat::leave>(c.input("/exit"));
-  only<chat::leave>(c.input("/quit"));
+  CHECK(only<cli::chat::list_tools>(c.input("/tools")).words.empty());
+  CHECK(only<cli::chat::list_tools>(c.input(" /tools  read file ")).words == std::vector<std::string>{"read", "file"});
+  only<cli::chat::list_models>(c.input("/model"));
+  CHECK(only<cli::chat::find_model>(c.input("/model gpt/4 ")).name == "gpt/4");
+  CHECK(only<cli::chat::find_session>(c.input("/session ses_1")).id == "ses_1");
+  only<cli::chat::clear_screen>(c.input("/clear"));
+  only<cli::chat::leave>(c.input("/exit"));
+  only<cli::chat::leave>(c.input("/quit"));
   const auto wrong = told(c.input("/tolls read"));
   CHECK(wrong.wrong);
   CHECK(has(wrong.text, "there is no /tolls (did you mean \"/tools\"?)"));
@@ -94,12 +95,12 @@ TEST_CASE("chat: undo keeps the messages before the last turn, again and again, 
   conversation c({}, "");
   CHECK(told(c.input("/undo")).wrong);
   c.turn_ended(answered("ses_1"));
-  auto look = only<chat::find_last_turn>(c.input("/undo"));
+  auto look = only<cli::chat::find_last_turn>(c.input("/undo"));
   CHECK(look.session == "ses_1");
   CHECK_FALSE(look.keep);
   CHECK(has(c.taken_back(4, "the last\nquestion").text, "taken back: the last question"));
   CHECK(has(c.params("r", message, false), R"("session":"ses_1","keep":4)"));
-  look = only<chat::find_last_turn>(c.input("/undo"));
+  look = only<cli::chat::find_last_turn>(c.input("/undo"));
   CHECK(look.keep == 4);
   (void)c.taken_back(0, "first");
   CHECK(told(c.input("/undo")).wrong);
@@ -110,14 +111,14 @@ TEST_CASE("chat: undo keeps the messages before the last turn, again and again, 
 
 TEST_CASE("chat: files go with the next question that begins a run") {
   conversation c({}, "");
-  CHECK(only<chat::check_file>(c.input("/file a b.txt")).path == "a b.txt");
+  CHECK(only<cli::chat::check_file>(c.input("/file a b.txt")).path == "a b.txt");
   CHECK_FALSE(c.add_file("a b.txt").wrong);
   CHECK(has(told(c.input("/file")).text, "a b.txt"));
-  CHECK(only<chat::ask>(c.input("q")).files == std::vector<std::string>{"a b.txt"});
+  CHECK(only<cli::chat::ask>(c.input("q")).files == std::vector<std::string>{"a b.txt"});
   c.turn_ended({.run = "r", .begun = false, .result = {}});
-  CHECK(only<chat::ask>(c.input("q")).files.size() == 1);
+  CHECK(only<cli::chat::ask>(c.input("q")).files.size() == 1);
   c.turn_ended(answered("s"));
-  CHECK(only<chat::ask>(c.input("q")).files.empty());
+  CHECK(only<cli::chat::ask>(c.input("q")).files.empty());
   for (int i = 0; i < 64; ++i) (void)c.add_file("f");
   CHECK(told(c.input("/file g")).wrong);
 }

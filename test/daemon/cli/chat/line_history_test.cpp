@@ -15,7 +15,8 @@
 #include <string>
 #include <vector>
 
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::chat;
+using namespace mcpbx::cli::link;
 using mcpbx::test::temporary_directory;
 
 TEST_CASE("chat history: inputs come back in order, each once, with their lines") {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-using mcpbx::cli::typed_lines;
+using mcpbx::cli::chat::typed_lines;
 
 namespace {
 

@@ -18,7 +18,9 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::completion;
+using namespace mcpbx::cli::program;
+using namespace mcpbx::cli::verbs;
 using mcpbx::test::contains;
 
 namespace {

@@ -84,7 +84,7 @@ class config_home {
     words.insert(words.begin(), "mcpbx");
     std::vector<char*> argv;
     for (auto& w : words) argv.push_back(w.data());
-    return cli::run(static_cast<int>(argv.size()), argv.data());
+    return cli::program::run(static_cast<int>(argv.size()), argv.data());
   }
   /// Runs the command line with an empty standard input.
   static outcome run(const std::vector<std::string>& words) {

@@ -16,7 +16,6 @@
 #include <filesystem>
 #include <string>
 
-using namespace mcpbx::cli;
 using namespace mcpbx::cli::doctor;
 using mcpbx::test::temporary_directory;
 

@@ -486,13 +486,13 @@ TEST_CASE_FIXTURE(
 
 TEST_CASE_FIXTURE(host_home, "install: a file that changes between the question and the answer is left alone") {
   write(cursor(), cursor_text);
-  const auto& program = *conf::find_program("cursor");
-  const auto file = cli::look_at_own_file(program, cursor());
+  const auto& program = *conf::programs::find_program("cursor");
+  const auto file = cli::hosts::look_at_own_file(program, cursor());
   REQUIRE(file);
-  const auto change = cli::plan_install(*file, cursor_text, {"/usr/bin/mcpbx", {"mcp"}}, {});
+  const auto change = cli::hosts::plan_install(*file, cursor_text, {"/usr/bin/mcpbx", {"mcp"}}, {});
   REQUIRE(change);
   write(cursor(), "{\"other\": 1}");
-  const auto written = cli::write_install(*file, *change);
+  const auto written = cli::hosts::write_install(*file, *change);
   REQUIRE_FALSE(written);
   CHECK(contains(written.error().message, "has changed while this command waited"));
   CHECK(text(cursor()) == "{\"other\": 1}");

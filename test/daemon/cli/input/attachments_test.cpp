@@ -10,7 +10,8 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::input;
+using namespace mcpbx::json;
 
 namespace {
 

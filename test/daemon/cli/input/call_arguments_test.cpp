@@ -7,7 +7,8 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::input;
+using namespace mcpbx::json;
 
 namespace {
 
@@ -26,7 +27,7 @@ std::string words(const std::vector<std::string>& list) {
   return made ? *made : "error: " + made.error().message;
 }
 
-std::string json(std::string_view text) {
+std::string as_json(std::string_view text) {
   auto made = arguments_of_json(text);
   return made ? *made : "error: " + made.error().message;
 }
@@ -79,8 +80,8 @@ TEST_CASE("call arguments: words become one object in their order") {
 }
 
 TEST_CASE("call arguments: JSON must be an object and goes out on one line") {
-  CHECK(json(R"( {"a": 1} )") == R"({"a": 1})");
-  CHECK(json("{\n  \"a\":\r\n1}") == R"({   "a":  1})");
-  CHECK(json("[1]").starts_with("error: --args must be a JSON object"));
-  CHECK(json("{\"a\":}").starts_with("error: --args is no JSON: "));
+  CHECK(as_json(R"( {"a": 1} )") == R"({"a": 1})");
+  CHECK(as_json("{\n  \"a\":\r\n1}") == R"({   "a":  1})");
+  CHECK(as_json("[1]").starts_with("error: --args must be a JSON object"));
+  CHECK(as_json("{\"a\":}").starts_with("error: --args is no JSON: "));
 }

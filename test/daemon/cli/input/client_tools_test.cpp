@@ -11,7 +11,8 @@
 #include <utility>
 
 using namespace mcpbx;
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::input;
+using namespace mcpbx::json;
 using mcpbx::test::contains;
 
 TEST_CASE("L21: results are texts or results in MCP's shape, each under the id of its call") {
@@ -67,7 +68,7 @@ TEST_CASE("L21: definitions in OpenAI's form, nested or flat, become MCP's, besi
 }
 
 TEST_CASE("JSON for an option stands in the command line or in a file, and what is wrong names the option") {
-  const test::temporary_directory f;
+  const mcpbx::test::temporary_directory f;
   CHECK(json_or_file(" {\"a\":1}", "--schema")->text() == "{\"a\":1}");
   CHECK(json_or_file(f.write("a.json", "[1]\n"), "--schema")->is_array());
   CHECK(json_or_file("{\"a\"", "--schema").error().message.starts_with("--schema: what stands there is no JSON: "));

@@ -13,7 +13,7 @@
 #include <thread>
 
 using namespace mcpbx;
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::input;
 using namespace std::chrono_literals;
 
 namespace {

@@ -13,7 +13,8 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::link;
+using namespace mcpbx::json;
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::link;
 using sessions = std::vector<std::string>;
 
 TEST_CASE("last sessions: each place has the session that was used last there, the terminal's first") {

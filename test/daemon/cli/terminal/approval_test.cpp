@@ -18,7 +18,9 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::link;
+using namespace mcpbx::cli::terminals;
+using namespace mcpbx::json;
 using mcpbx::test::contains;
 
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::terminals;
 
 namespace {
 

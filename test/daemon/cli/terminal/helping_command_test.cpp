@@ -7,7 +7,7 @@
 
 #include <string>
 
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::terminals;
 
 TEST_CASE("E1: a sentence ends with a command if one of the known programs stands in backticks near its end") {
   for (const char* with : {"there is none; `mcpbx servers` lists them", "others may write it: run `chmod go-w /x`",

@@ -7,7 +7,8 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::terminals;
+using namespace mcpbx::json;
 
 namespace {
 

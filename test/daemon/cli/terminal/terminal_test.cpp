@@ -19,10 +19,11 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::cli;
-using test::captured_output;
-using test::captured_terminal;
-using test::changed_variable;
+using namespace mcpbx::cli::link;
+using namespace mcpbx::cli::terminals;
+using mcpbx::test::captured_output;
+using mcpbx::test::captured_terminal;
+using mcpbx::test::changed_variable;
 
 TEST_CASE("table: columns are as wide as their widest cell and lines have no blanks at the end") {
   CHECK(table({}) == "");

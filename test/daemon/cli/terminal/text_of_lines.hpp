@@ -8,7 +8,7 @@
 namespace mcpbx::test {
 
 /// Returns the lines, each with a line break.
-inline std::string text_of(const std::vector<cli::styled>& lines) {
+inline std::string text_of(const std::vector<cli::terminals::styled>& lines) {
   std::string all;
   for (const auto& line : lines) {
     for (const auto& piece : line.pieces()) all += piece.text;

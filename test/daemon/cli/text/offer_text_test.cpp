@@ -9,7 +9,9 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::terminals;
+using namespace mcpbx::cli::text;
+using namespace mcpbx::json;
 using mcpbx::test::text_of;
 
 namespace {

@@ -8,7 +8,9 @@
 #include <algorithm>
 
 using namespace mcpbx;
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::terminals;
+using namespace mcpbx::cli::text;
+using namespace mcpbx::json;
 using mcpbx::test::text_of;
 
 namespace {

@@ -9,7 +9,8 @@
 #include <string_view>
 
 using namespace mcpbx;
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::text;
+using namespace mcpbx::json;
 using mcpbx::test::contains;
 
 namespace {

@@ -9,7 +9,8 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::cli;
+using namespace mcpbx::cli::text;
+using namespace mcpbx::json;
 using mcpbx::test::text_of;
 
 namespace {

@@ -10,6 +10,7 @@
 #include <string>
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using mcpbx::test::contains;
 using mcpbx::test::text_of;
 
@@ -30,7 +31,7 @@ std::string server(const std::string& name, const std::string& speed, const std:
 }  // namespace
 
 TEST_CASE("top: the busiest server is first and others keep their order") {
-  const auto text = text_of(cli::top_lines(
+  const auto text = text_of(cli::text::top_lines(
       live_with(server("idle", "0") + "," + server("other", "0") + "," + server("busy", "12.5", R"(,"p95Ms":0.42)")),
       100, 0));
   CHECK(contains(
@@ -47,7 +48,7 @@ TEST_CASE("top: durations have few digits in every range") {
                                                                                   {"49.6", "50 ms"},
                                                                                   {"1250", "1.3 s"},
                                                                                   {"61000", "61 s"}})
-    CHECK(contains(text_of(cli::top_lines(live_with(server("s", "1", ",\"p95Ms\":" + ms)), 100, 0)), shown));
+    CHECK(contains(text_of(cli::text::top_lines(live_with(server("s", "1", ",\"p95Ms\":" + ms)), 100, 0)), shown));
 }
 
 TEST_CASE("top: no line is wider than the terminal and no screen is higher") {
@@ -58,17 +59,17 @@ TEST_CASE("top: no line is wider than the terminal and no screen is higher") {
     for (const std::size_t height : {3u, 5u, 10u, 24u, 100u}) {
       CAPTURE(width);
       CAPTURE(height);
-      const auto lines = cli::top_lines(live_with(many), width, height);
+      const auto lines = cli::text::top_lines(live_with(many), width, height);
       CHECK(lines.size() <= height);
       for (const auto& line : lines) {
         std::string all;
         for (const auto& piece : line.pieces()) all += piece.text;
-        CHECK(cli::display_columns(all) <= width);
+        CHECK(cli::terminals::display_columns(all) <= width);
       }
     }
-  CHECK(contains(text_of(cli::top_lines(live_with(many), 100, 10)), "and 45 servers more"));
+  CHECK(contains(text_of(cli::text::top_lines(live_with(many), 100, 10)), "and 45 servers more"));
 }
 
 TEST_CASE("top: a daemon without servers says how to add some") {
-  CHECK(contains(text_of(cli::top_lines(live_with(""), 100, 24)), "`mcpbx add`"));
+  CHECK(contains(text_of(cli::text::top_lines(live_with(""), 100, 24)), "`mcpbx add`"));
 }

@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-using mcpbx::raw_json;
-using mcpbx::cli::usage_line;
+using mcpbx::cli::text::usage_line;
+using mcpbx::json::raw_json;
 
 TEST_CASE("L8: the line says tokens, how many of them were cached, and that they are an estimate") {
   CHECK(usage_line(raw_json::literal(

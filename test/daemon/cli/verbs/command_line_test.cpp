@@ -19,6 +19,7 @@
 #include <vector>
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using mcpbx::test::contains;
 
 namespace {
@@ -33,7 +34,7 @@ outcome run(std::vector<std::string> words) {
   std::vector<char*> argv;
   for (auto& w : words) argv.push_back(w.data());
   const test::captured_output captured;
-  const int status = cli::run(static_cast<int>(argv.size()), argv.data());
+  const int status = cli::program::run(static_cast<int>(argv.size()), argv.data());
   return {status, captured.out(), captured.err()};
 }
 
@@ -44,9 +45,10 @@ TEST_CASE("command line: the version and the help are on stdout and succeed") {
   for (const auto& words : {std::vector<std::string>{"--help"}, {"help"}, {"-h"}}) {
     const auto r = run(words);
     CHECK(r.status == 0);
-    for (const auto& verb : cli::all_verbs()) CHECK(contains(r.out, std::string("\n  ") + verb.name + " "));
-    for (const auto& verb : cli::later_verbs()) CHECK_FALSE(contains(r.out, "\n  " + std::string(verb.name) + " "));
-    CHECK(contains(r.out, "\nLater versions: " + std::string(cli::later_verbs().front().name)));
+    for (const auto& verb : cli::verbs::all_verbs()) CHECK(contains(r.out, std::string("\n  ") + verb.name + " "));
+    for (const auto& verb : cli::verbs::later_verbs())
+      CHECK_FALSE(contains(r.out, "\n  " + std::string(verb.name) + " "));
+    CHECK(contains(r.out, "\nLater versions: " + std::string(cli::verbs::later_verbs().front().name)));
     CHECK(r.err == "");
   }
   CHECK(contains(run({"ask", "--help"}).out, "--max-rounds"));
@@ -57,16 +59,16 @@ TEST_CASE("command line: the version and the help are on stdout and succeed") {
 
 TEST_CASE("command line: verbs are in the order of their places, the usual ones first") {
   std::vector<std::string> names;
-  for (const auto& verb : cli::all_verbs()) names.emplace_back(verb.name);
+  for (const auto& verb : cli::verbs::all_verbs()) names.emplace_back(verb.name);
   REQUIRE(names.size() >= 14);
   CHECK(names.front() == "ask");
-  CHECK(std::ranges::is_sorted(cli::all_verbs(), {}, &cli::verb::place));
-  for (std::size_t i = 0; i < 14; ++i) CHECK(cli::all_verbs()[i].place < cli::verb{}.place);
+  CHECK(std::ranges::is_sorted(cli::verbs::all_verbs(), {}, &cli::verb::place));
+  for (std::size_t i = 0; i < 14; ++i) CHECK(cli::verbs::all_verbs()[i].place < cli::verb{}.place);
 }
 
 TEST_CASE("command line: each verb has a name of its own and a page of help") {
   std::set<std::string> names{"help"};
-  for (const auto& verb : cli::all_verbs()) {
+  for (const auto& verb : cli::verbs::all_verbs()) {
     CAPTURE(verb.name);
     CHECK(names.insert(verb.name).second);
     const auto r = run({verb.name, "--help"});
@@ -75,7 +77,7 @@ TEST_CASE("command line: each verb has a name of its own and a page of help") {
     CHECK(contains(r.out, verb.more));
     CHECK(r.err == "");
   }
-  for (const auto& verb : cli::later_verbs()) CHECK(names.insert(std::string(verb.name)).second);
+  for (const auto& verb : cli::verbs::later_verbs()) CHECK(names.insert(std::string(verb.name)).second);
 }
 
 TEST_CASE("E1: help that a full disk does not take is no success") {
@@ -87,7 +89,7 @@ TEST_CASE("E1: help that a full disk does not take is no success") {
     int status = 0;
     {
       const test::replaced_output replaced(full, nowhere);
-      status = cli::run(static_cast<int>(argv.size()), argv.data());
+      status = cli::program::run(static_cast<int>(argv.size()), argv.data());
       std::cout.clear();
     }
     CHECK(status == 1);

@@ -118,7 +118,7 @@ TEST_CASE("E1: each misuse of the command line is one sentence with the command 
     int status = -1;
     {
       const test::captured_output captured;
-      status = cli::run(static_cast<int>(argv.size()), argv.data());
+      status = cli::program::run(static_cast<int>(argv.size()), argv.data());
       out = captured.out();
       err = captured.err();
     }

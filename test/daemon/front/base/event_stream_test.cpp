@@ -12,8 +12,10 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
-using test::fake_transport;
+using namespace mcpbx::daemon::front;
+using namespace mcpbx::daemon::run;
+using namespace mcpbx::json;
+using mcpbx::test::fake_transport;
 
 namespace {
 
@@ -34,7 +36,8 @@ struct stream_fixture final : outgoing_queue::owner, event_stream::owner {
   std::shared_ptr<event_stream> stream(int id, run_feed::wish w = {}) {
     event_stream::owner& told = *this;
     auto s = std::make_shared<event_stream>(
-        told, mcp::reply_once(new mcp::open_request(nullptr, mcp::rpc_id::number(id), 1)), feed->run());
+        told, mcp::server::reply_once(new mcp::server::open_request(nullptr, mcp::rpc::rpc_id::number(id), 1)),
+        feed->run());
     s->read(*feed, w);
     return s;
   }
@@ -118,7 +121,7 @@ TEST_CASE(
   full.append_copy(std::string(300'000, 'x'));
   f.queue.push(full);
   for (int i = 1; i <= 20; ++i) {
-    f.feed->push({kind::round, "", "", event_json::round(i, "m")});
+    f.feed->push({kind::round, "", "", daemon::event_json::round(i, "m")});
     f.say("text of " + std::to_string(i));
   }
   segments log;

@@ -9,7 +9,8 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::front;
+using namespace mcpbx::json;
 
 namespace {
 
@@ -60,7 +61,7 @@ TEST_CASE("L21: results find the run that waits for exactly them, once, and the 
   handed_calls waiting;
   CHECK_FALSE(waiting.keep({"first", 1, {"a", "b"}, 9}));
   const auto results = [](const std::vector<std::string>& ids) {
-    std::vector<record::caller_result> all;
+    std::vector<daemon::stored::record::caller_result> all;
     for (const auto& id : ids) all.push_back({id, raw_json::literal("{}")});
     return all;
   };

@@ -6,7 +6,8 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::front;
+using namespace mcpbx::json;
 
 TEST_CASE("D2: kept responses: an item is found by its id, for the caller who got it") {
   kept_responses all;

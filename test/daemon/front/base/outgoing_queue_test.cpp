@@ -16,8 +16,9 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
-using test::fake_transport;
+using namespace mcpbx::daemon::front;
+using namespace mcpbx::json;
+using mcpbx::test::fake_transport;
 using pace = outgoing_queue::pace;
 
 namespace {
@@ -57,7 +58,7 @@ struct queue_fixture final : outgoing_queue::owner {
   void on_stuck(const std::string& why) override { stuck = why; }
 
   outgoing_queue::options options;
-  test::manual_time time;
+  mcpbx::test::manual_time time;
   fake_transport::line line;
   fake_transport transport{line};
   outgoing_queue queue{options, time, transport, *this};

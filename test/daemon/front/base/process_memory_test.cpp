@@ -9,7 +9,7 @@
 #include <array>
 #include <limits>
 
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::front;
 
 TEST_CASE("G49: the memory of a process is told, and with what it started") {
   const pid_t self = ::getpid();

@@ -7,7 +7,9 @@
 #include <string_view>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::chat;
+using namespace mcpbx::daemon::run;
+using namespace mcpbx::json;
 
 namespace {
 
@@ -17,7 +19,7 @@ struct said_result {
 };
 
 said_result said(std::string_view json) {
-  mcp::param_reader in(raw_json::own(json));
+  mcp::server::param_reader in(raw_json::own(json));
   said_result r{read_chat(in, chat_defaults()), ""};
   if (auto ok = in.finish(); !ok) r.wrong = ok.error().message;
   return r;

@@ -9,7 +9,10 @@
 #include <variant>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::completions;
+using namespace mcpbx::daemon::dialects;
+using namespace mcpbx::daemon::stored;
+using namespace mcpbx::json;
 
 namespace {
 

@@ -9,8 +9,9 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::routes;
 using namespace mcpbx::test;
+using namespace mcpbx::trace;
 
 // A name of its own, since several sources of these tests are compiled as one.
 namespace mcpbx::test::request_traces {

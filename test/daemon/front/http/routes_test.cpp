@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::http_door;
+using namespace mcpbx::daemon::routes;
 
 namespace {
 

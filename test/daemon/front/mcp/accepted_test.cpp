@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::mcp_door;
 
 TEST_CASE("Accept: types and ranges count without regard to case, and a weight of zero takes them away") {
   const auto takes = [](const char* value) { return accepts({{"Host", "x"}, {"accept", value}}, "text/event-stream"); };

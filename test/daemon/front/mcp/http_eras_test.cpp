@@ -11,6 +11,7 @@
 namespace over_http {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 using way = bridge_step::way;
 
@@ -81,7 +82,7 @@ void http(bridge& b) {
   srv.add_tool("hold");
   srv.tools.push_back(
       R"({"name":"where","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}})");
-  srv.first = [](server_life& l, const mcp::message& m) {
+  srv.first = [](server_life& l, const mcp::rpc::message& m) {
     if (m.method() != "tools/call" || member_text(m.params, "name") != "where") return false;
     l.answer(m.id, R"("content":[])");
     return true;
@@ -124,7 +125,7 @@ void http(bridge& b) {
   } else {
     const auto last = stream.body.rfind("id: ") + 4;
     const std::string event = stream.body.substr(last, stream.body.find('\n', last) - last);
-    srv.life().answer(*mcp::rpc_id::from(raw_json::own(member_at(srv.got("tools/call").back(), {"id"}))),
+    srv.life().answer(*mcp::rpc::rpc_id::from(raw_json::own(member_at(srv.got("tools/call").back(), {"id"}))),
                       R"("content":[])");
     s.pass();
     b.remark("The caller comes back and gets what it has missed.");

@@ -37,9 +37,10 @@ struct http_got {
 
 class mcp_door {
  public:
-  explicit mcp_door(daemon::front_door::options o = {}, daemon::http_rules rules = {.on_port = true, .token = {}}) {
+  explicit mcp_door(daemon::door::front_door::options o = {},
+                    daemon::front::http_rules rules = {.on_port = true, .token = {}}) {
     tools = std::make_shared<fake_client>("files");
-    backend.catalog = std::make_shared<mcp::catalog>(std::vector{make_tool(tools, "read", "read")}, 1);
+    backend.catalog = std::make_shared<mcp::catalogs::catalog>(std::vector{make_tool(tools, "read", "read")}, 1);
     if (o.version.empty()) o.version = "1";
     door.emplace(io.get_executor(), time, backend, std::move(o));
     door->serves_port("127.0.0.1:1", std::move(rules), "");
@@ -173,7 +174,7 @@ class mcp_door {
                       headers));
   }
   void progress(std::size_t index, int n) {
-    tools->calls.at(index).progress(raw_json::own(R"({"progressToken":9,"progress":)" + std::to_string(n) + "}"));
+    tools->calls.at(index).progress(json::raw_json::own(R"({"progressToken":9,"progress":)" + std::to_string(n) + "}"));
     turn();
   }
   void answer(std::size_t index, std::string_view result = R"({"content":[]})") {
@@ -185,7 +186,7 @@ class mcp_door {
   manual_time time;
   fake_backend backend;
   std::shared_ptr<fake_client> tools;
-  std::optional<daemon::front_door> door;
+  std::optional<daemon::door::front_door> door;
   std::vector<int> fds;
 };
 

@@ -4,7 +4,9 @@
 #include "test/daemon/front/mcp/mcp_door.hpp"
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::chat;
+using namespace mcpbx::daemon::door;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 
 namespace {
@@ -155,7 +157,7 @@ TEST_CASE("G43: token, host and origin are checked at /mcp as everywhere, and er
 TEST_CASE("G42: a tool server that may not call is refused at /mcp before it has a session or a place") {
   mcp_door d;
   d.door->serves_port("127.0.0.1:1", {.on_port = true, .token = {}}, "",
-                      [](const mcp::tcp_ends&, const std::function<void(result<std::string>)>& then) {
+                      [](const mcpbx::mcp::socket::tcp_ends&, const std::function<void(result<std::string>)>& then) {
                         then(fail(errc::unavailable, "a tool server may not call"));
                       });
   for (int i = 0; i < 3; ++i) {

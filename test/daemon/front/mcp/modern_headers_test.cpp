@@ -8,15 +8,16 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::mcp_door;
+using namespace mcpbx::json;
 using mcpbx::test::contains;
 
 namespace {
 
-mcp::message calling(const std::string& arguments, const std::string& name = "t") {
-  return *mcp::parse_message(raw_json::own(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":)" +
-                                           json_quoted(name) + R"(,"arguments":)" + arguments +
-                                           R"(,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})"));
+mcp::rpc::message calling(const std::string& arguments, const std::string& name = "t") {
+  return *mcp::rpc::parse_message(raw_json::own(
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":)" + json_quoted(name) + R"(,"arguments":)" +
+      arguments + R"(,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})"));
 }
 
 std::vector<http::header> headers(std::vector<http::header> more, const std::string& name = "t") {
@@ -108,8 +109,8 @@ TEST_CASE("Mcp-Name: names that headers cannot hold come in base64, and are comp
 
 TEST_CASE("Mcp-Name: that of a task is its taskId where it is given") {
   const auto task =
-      *mcp::parse_message(raw_json::own(R"({"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"a",)"
-                                        R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})"));
+      *mcp::rpc::parse_message(raw_json::own(R"({"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"a",)"
+                                             R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})"));
   const auto none = [](std::string_view) { return raw_json(); };
   const std::vector<http::header> without{{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "tasks/get"}};
   auto right = without, wrong = without;
@@ -121,7 +122,7 @@ TEST_CASE("Mcp-Name: that of a task is its taskId where it is given") {
 }
 
 TEST_CASE("Mcp-Name: params that name their tool twice are refused whatever the header says") {
-  const auto twice = *mcp::parse_message(
+  const auto twice = *mcp::rpc::parse_message(
       raw_json::own(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","name":"other"}})"));
   for (const std::string name : {"t", "other"}) {
     const auto e = check_modern_headers(headers({}, name), twice, revision, definition);

@@ -5,7 +5,8 @@
 #include <functional>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::door;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 using namespace std::chrono_literals;
 
@@ -44,7 +45,7 @@ TEST_CASE("2026-07-28: headers that contradict a call are refused also when its 
   for (const std::string value : {"", "b", "a"}) {
     mcp_door d;
     const auto without = d.backend.catalog;
-    auto tool = std::make_shared<mcp::catalog_entry>(*make_tool(d.tools, "late", "late"));
+    auto tool = std::make_shared<mcp::catalogs::catalog_entry>(*make_tool(d.tools, "late", "late"));
     tool->definition = raw_json::own(
         R"({"name":"late","inputSchema":{"type":"object","properties":{"r":{"type":"string","x-mcp-header":"R"}}}})");
     const int fd = d.enter();
@@ -55,7 +56,7 @@ TEST_CASE("2026-07-28: headers that contradict a call are refused also when its 
             mcp_door::posting(body, "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: late\r\n" +
                                         (value.empty() ? "" : "Mcp-Param-R: " + value + "\r\n")));
     CHECK(d.raw(fd).empty());
-    d.backend.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{tool}, 1);
+    d.backend.catalog = std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{tool}, 1);
     d.backend.settle();
     d.turn();
     CHECK(d.tools->calls.size() == (value == "a" ? 1 : 0));
@@ -85,9 +86,9 @@ TEST_CASE("2026-07-28: the end of the connection cancels the request, before and
   d.post_modern(streaming, "tools/call", R"("name":"read","arguments":{})", "read");
   d.progress(1, 1);
   d.leave(quiet);
-  CHECK(d.tools->cancelled == std::vector<mcp::client::ticket>{1});
+  CHECK(d.tools->cancelled == std::vector<mcp::clients::client::ticket>{1});
   d.leave(streaming);
-  CHECK(d.tools->cancelled == std::vector<mcp::client::ticket>{1, 2});
+  CHECK(d.tools->cancelled == std::vector<mcp::clients::client::ticket>{1, 2});
   d.tools->answer(0, "{}");
   d.tools->answer(1, "{}");
   CHECK(d.door->callers() == 0);
@@ -101,9 +102,9 @@ TEST_CASE("2026-07-28: subscriptions/listen is a stream with what was asked for,
   CHECK(begun.header("Content-Type") == "text/event-stream");
   CHECK(begun.body.starts_with(R"(data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged")"));
   CHECK(contains(begun.body, R"("io.modelcontextprotocol/subscriptionId":7)"));
-  d.backend.list_changed(mcp::tool_kind());
+  d.backend.list_changed(mcp::protocol::tool_kind());
   CHECK(contains(mcp_door::events(d.raw(fd)), R"("method":"notifications/tools/list_changed")"));
-  d.backend.list_changed(mcp::prompt_kind());
+  d.backend.list_changed(mcp::protocol::prompt_kind());
   CHECK(d.raw(fd).empty());
   d.door->refuse_calls();
   bool ended = false;
@@ -161,7 +162,7 @@ TEST_CASE("/mcp: a door that closes or is destroyed inside of anything that it c
       d.turn();
       for (auto& c : d.tools->calls)
         if (c.progress) c.progress(raw_json::own(R"({"progress":1})"));
-      if (d.backend.list_changed) d.backend.list_changed(mcp::tool_kind());
+      if (d.backend.list_changed) d.backend.list_changed(mcp::protocol::tool_kind());
       d.turn();
       for (std::size_t i = 0; i < d.tools->calls.size(); ++i) d.answer(i);
       write(fd, mcp_door::head("DELETE", session + "\r\n"));

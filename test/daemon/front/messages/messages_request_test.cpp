@@ -9,7 +9,10 @@
 #include <variant>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::dialects;
+using namespace mcpbx::daemon::messages;
+using namespace mcpbx::daemon::stored;
+using namespace mcpbx::json;
 
 // A name of its own, since several sources of these tests are compiled as one.
 namespace mcpbx::test::messages_requests {

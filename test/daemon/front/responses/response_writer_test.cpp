@@ -6,7 +6,9 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::dialects;
+using namespace mcpbx::daemon::responses;
+using namespace mcpbx::json;
 
 // A name of its own, since several sources of these tests are compiled as one.
 namespace mcpbx::test::response_writing {

@@ -16,7 +16,8 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::audit;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 
 namespace {

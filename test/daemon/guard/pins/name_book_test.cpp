@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::pins;
 
 namespace {
 

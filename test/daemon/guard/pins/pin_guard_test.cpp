@@ -16,7 +16,7 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::pins;
 using namespace mcpbx::test;
 
 namespace {
@@ -34,13 +34,14 @@ struct kept {
     pin_guard::options o{result<std::string>(file), {server_of("s", pin_mode::block), server_of("o", pin_mode::off)}};
     keeper.emplace(io.get_executor(), time, o);
   }
-  void list_tools(const std::vector<mcp::feature_item>& tools) {
-    keeper->judge("s", mcp::tool_kind(), list_of(tools), [this](const mcp::definition_decision& d) {
-      std::string names;
-      if (d.withheld)
-        for (const auto& [name, why] : *d.withheld) names += name;
-      decisions.push_back(names.empty() ? "-" : names);
-    });
+  void list_tools(const std::vector<mcpbx::mcp::protocol::feature_item>& tools) {
+    keeper->judge("s", mcpbx::mcp::protocol::tool_kind(), list_of(tools),
+                  [this](const mcpbx::mcp::catalogs::definition_decision& d) {
+                    std::string names;
+                    if (d.withheld)
+                      for (const auto& [name, why] : *d.withheld) names += name;
+                    decisions.push_back(names.empty() ? "-" : names);
+                  });
   }
   void run() {
     io.restart();
@@ -123,7 +124,7 @@ TEST_CASE("G37: an approval is told to those who wait for it, and decides anew")
   CHECK(accepted->value() == 1);
   CHECK(k.decisions == words{"-", "a", "-"});
   std::string state;
-  k.keeper->list({}, false, [&](const pin_report& r) { state = to_string(r.rows.at(0).state); });
+  k.keeper->list({}, false, [&](const pin_report& r) { state = daemon::pins::to_string(r.rows.at(0).state); });
   k.run();
   CHECK(state == "ok");
 }
@@ -134,7 +135,8 @@ TEST_CASE(
   std::string row;
   const auto look = [&] {
     k.keeper->list({}, false, [&](const pin_report& r) {
-      row = std::string(to_string(r.rows.at(0).state)) + (r.rows.at(0).withheld ? " withheld" : " offered");
+      row =
+          std::string(daemon::pins::to_string(r.rows.at(0).state)) + (r.rows.at(0).withheld ? " withheld" : " offered");
     });
     k.run();
   };
@@ -147,7 +149,8 @@ TEST_CASE(
   const auto aside = k.file + ".old";
   std::filesystem::rename(k.file, aside);
   pin_guard other(k.io.get_executor(), k.time, {result<std::string>(k.file), {server_of("s", pin_mode::block)}});
-  other.judge("s", mcp::tool_kind(), list_of({tool_of("a", "CHANGED")}), [](const mcp::definition_decision&) {});
+  other.judge("s", mcpbx::mcp::protocol::tool_kind(), list_of({tool_of("a", "CHANGED")}),
+              [](const mcpbx::mcp::catalogs::definition_decision&) {});
   k.run();
   look();
   CHECK((row == "changed withheld" && k.decisions.back() == "a"));
@@ -167,8 +170,8 @@ TEST_CASE("G37: of lists that follow each other only the last is decided about")
 TEST_CASE("G37: a server that is off is offered at once, and no file is made for it") {
   kept k;
   int told = 0;
-  k.keeper->judge("o", mcp::tool_kind(), list_of({tool_of("a")}),
-                  [&](const mcp::definition_decision& d) { told += d.withheld ? 9 : 1; });
+  k.keeper->judge("o", mcpbx::mcp::protocol::tool_kind(), list_of({tool_of("a")}),
+                  [&](const mcpbx::mcp::catalogs::definition_decision& d) { told += d.withheld ? 9 : 1; });
   CHECK(told == 1);
   k.run();
   CHECK_FALSE(std::filesystem::exists(k.file));
@@ -193,8 +196,8 @@ TEST_CASE("G38: a plain name is given anew as servers list their tools, and for 
   k.keeper.emplace(k.io.get_executor(), k.time, o);
   words said;
   const auto list = [&](const std::string& server) {
-    k.keeper->judge(server, mcp::tool_kind(), list_of({tool_of("read")}),
-                    [&said, server](const mcp::definition_decision& d) {
+    k.keeper->judge(server, mcpbx::mcp::protocol::tool_kind(), list_of({tool_of("read")}),
+                    [&said, server](const mcpbx::mcp::catalogs::definition_decision& d) {
                       said.push_back(server + (d.prefixed ? " prefixed" : ""));
                     });
   };
@@ -242,8 +245,9 @@ TEST_CASE("G37: a server that is set while a list of another is compared does no
   k.list_tools({tool_of("a")});
   k.keeper->set_servers({server_of("new", pin_mode::block), server_of("s", pin_mode::block)});
   std::vector<std::string> of_new;
-  k.keeper->judge("new", mcp::tool_kind(), list_of({tool_of("x")}),
-                  [&](const mcp::definition_decision& d) { of_new.emplace_back(d.withheld ? "withheld" : "-"); });
+  k.keeper->judge(
+      "new", mcpbx::mcp::protocol::tool_kind(), list_of({tool_of("x")}),
+      [&](const mcpbx::mcp::catalogs::definition_decision& d) { of_new.emplace_back(d.withheld ? "withheld" : "-"); });
   k.run();
   CHECK(of_new == words{"-"});
   CHECK_FALSE(k.decisions.empty());

@@ -6,7 +6,8 @@
 #include <string>
 
 using namespace mcpbx;
-using daemon::empty_choice;
+using namespace mcpbx::json;
+using mcpbx::daemon::core::empty_choice;
 
 TEST_CASE("L23: a required member that no value fits is named by its place") {
   CHECK(empty_choice(raw_json::own(R"({"enum":[]})")) == ".enum");

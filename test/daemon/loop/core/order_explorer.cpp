@@ -6,7 +6,7 @@ namespace {
 
 using providers::end_reason;
 
-std::vector<run_record> prefix(const std::vector<run_record>& all, std::size_t count) {
+std::vector<stored::run_record> prefix(const std::vector<stored::run_record>& all, std::size_t count) {
   return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
@@ -17,11 +17,11 @@ providers::model_error error_of(providers::model_error::kind type) {
   return e;
 }
 
-record::answer said(const std::string& question, std::string_view body) {
-  return {question, raw_json::own(body), false, false, false};
+stored::record::answer said(const std::string& question, std::string_view body) {
+  return {question, mcpbx::json::raw_json::own(body), false, false, false};
 }
 
-record::answer unanswered(const std::string& question, bool unattended, bool mute) {
+stored::record::answer unanswered(const std::string& question, bool unattended, bool mute) {
   return {question, {}, true, unattended, mute};
 }
 
@@ -58,24 +58,24 @@ std::string shape_of(const std::vector<providers::message_ptr>& messages) {
 
 }  // namespace
 
-std::string print(const run_record& r) {
-  std::string line(name_of(r));
-  if (const auto* x = std::get_if<record::call_result>(&r))
+std::string print(const stored::run_record& r) {
+  std::string line(stored::name_of(r));
+  if (const auto* x = std::get_if<stored::record::call_result>(&r))
     line += " " + x->call_id + " " + std::string(x->result.text());
-  if (const auto* x = std::get_if<record::run_ended>(&r))
-    line += " " + std::string(to_string(x->reason)) + " " + x->text;
-  if (const auto* x = std::get_if<record::cancel>(&r)) line += " " + std::string(to_string(x->why));
+  if (const auto* x = std::get_if<stored::record::run_ended>(&r))
+    line += " " + std::string(stored::to_string(x->reason)) + " " + x->text;
+  if (const auto* x = std::get_if<stored::record::cancel>(&r)) line += " " + std::string(stored::to_string(x->why));
   return line;
 }
 
-lines print_all(const std::vector<run_record>& records) {
+lines print_all(const std::vector<stored::run_record>& records) {
   lines all;
   for (const auto& r : records) all.push_back(print(r));
   return all;
 }
 
 void check_prefixes(const script& s) {
-  run_core core;
+  core::run_core core;
   for (std::size_t i = 0; i < s.records.size(); ++i) {
     core.apply(s.records[i]);
     REQUIRE(print(core.commands()) == s.started[i]);
@@ -89,7 +89,7 @@ void check_recovery(const script& s) {
     auto all = prefix(s.records, cut);
     for (std::size_t done = 0; done < rest.size(); ++done) {
       const auto again = fold(all, all.size()).recovery();
-      const std::vector<run_record> expected(rest.begin() + static_cast<std::ptrdiff_t>(done), rest.end());
+      const std::vector<stored::run_record> expected(rest.begin() + static_cast<std::ptrdiff_t>(done), rest.end());
       REQUIRE(print_all(again) == print_all(expected));
       all.push_back(rest[done]);
     }
@@ -131,13 +131,13 @@ void check_resumption(const script& s) {
 void order_explorer::explore() {
   auto first = opening(limits);
   first.answer_schema = answer_schema;
-  script s(std::vector<run_record>{first});
+  script s(std::vector<stored::run_record>{first});
   s.started = {print(s.core.commands())};
   follow(std::move(s), 0);
 }
 
-std::vector<record::assistant> order_explorer::replies(std::size_t played) const {
-  std::vector<record::assistant> all;
+std::vector<stored::record::assistant> order_explorer::replies(std::size_t played) const {
+  std::vector<stored::record::assistant> all;
   all.push_back(reply("done"));
   if (answer_schema) all.push_back(reply("{}"));
   all.push_back(reply("", {}, end_reason::malformed_call));
@@ -191,8 +191,8 @@ std::string order_explorer::place_of(const script& s, std::size_t played) const 
   }
   if (counted)
     for (const auto& r : s.records)
-      if (const auto* done = std::get_if<record::call_result>(&r))
-        all += done->cause == record::result_cause::bad_arguments ? 'b' : ' ';
+      if (const auto* done = std::get_if<stored::record::call_result>(&r))
+        all += done->cause == stored::record::result_cause::bad_arguments ? 'b' : ' ';
   return all;
 }
 
@@ -232,18 +232,18 @@ void order_explorer::follow(script s, std::size_t played) {
     for (auto& r : replies(played)) go([&](script& next) { closed(next).take(r); }, 1);
     for (const auto type : {providers::model_error::kind::cut, providers::model_error::kind::time_limit,
                             providers::model_error::kind::context_full})
-      go([&](script& next) { closed(next).take(record::model_failed{error_of(type), 1}); });
+      go([&](script& next) { closed(next).take(stored::record::model_failed{error_of(type), 1}); });
     return;
   }
   for (const auto& question : s.asked) {
-    const auto say = [&](record::answer a) {
+    const auto say = [&](stored::record::answer a) {
       go([&](script& next) {
         std::erase(next.asked, question);
         next.take(std::move(a));
       });
     };
     if (question.starts_with("d_")) {
-      record::answer gone{question, raw_json::literal(R"({"action":"cancel"})")};
+      stored::record::answer gone{question, mcpbx::json::raw_json::literal(R"({"action":"cancel"})")};
       say(gone);
       gone.withdrawn = true;
       say(gone);
@@ -257,22 +257,22 @@ void order_explorer::follow(script s, std::size_t played) {
   }
   if (s.handed_over) go([](script& next) { next.gives(); });
   for (const auto& id : s.running) {
-    const auto take = [&](run_record r) {
+    const auto take = [&](stored::run_record r) {
       go([&](script& next) {
         std::erase(next.running, id);
         std::erase(next.asked, "d_" + id);
         next.take(std::move(r));
       });
     };
-    const auto was_asked = [&](const run_record& r) {
-      const auto* q = std::get_if<record::question>(&r);
+    const auto was_asked = [&](const stored::run_record& r) {
+      const auto* q = std::get_if<stored::record::question>(&r);
       return q && q->during_call && q->call_id == id;
     };
     if (asking && std::ranges::none_of(s.records, was_asked)) go([&](script& next) { next.take(script::during(id)); });
     take(answered(id));
     take(failed(id));
     if (!again || s.core.attempts(id) > 1) continue;
-    record::call_intent second;
+    stored::record::call_intent second;
     second.call_id = id;
     second.attempt = 2;
     second.repeatable = true;
@@ -282,21 +282,21 @@ void order_explorer::follow(script s, std::size_t played) {
 
 // Ends copies of the run from outside at this point, for each reason, and lets the store fail during a cancel.
 void order_explorer::inject(const script& s) {
-  for (const auto why :
-       {stop_reason::cancelled, stop_reason::timeout, stop_reason::interrupted, stop_reason::store_error}) {
+  for (const auto why : {stored::stop_reason::cancelled, stored::stop_reason::timeout, stored::stop_reason::interrupted,
+                         stored::stop_reason::store_error}) {
     script next = s;
-    next.take(record::cancel{why, ""});
+    next.take(stored::record::cancel{why, ""});
     while (!next.core.facts().ended) {
       ++steps;
       next.carry_out_one();
-      if (why != stop_reason::cancelled || next.core.facts().ended) continue;
+      if (why != stored::stop_reason::cancelled || next.core.facts().ended) continue;
       script broken = next;
-      broken.take(record::cancel{stop_reason::store_error, "disk full"});
+      broken.take(stored::record::cancel{stored::stop_reason::store_error, "disk full"});
       broken.settle();
-      REQUIRE(broken.core.facts().answer.reason == stop_reason::store_error);
+      REQUIRE(broken.core.facts().answer.reason == stored::stop_reason::store_error);
       finished(broken);
     }
-    if (why == stop_reason::store_error) REQUIRE(next.core.facts().answer.reason == why);
+    if (why == stored::stop_reason::store_error) REQUIRE(next.core.facts().answer.reason == why);
     finished(next);
   }
 }

@@ -17,8 +17,8 @@
 
 namespace mcpbx::daemon::test {
 
-std::string print(const run_record& r);
-lines print_all(const std::vector<run_record>& records);
+std::string print(const stored::run_record& r);
+lines print_all(const std::vector<stored::run_record>& records);
 
 /// Checks every prefix of the records: it commands what the live run started there, with a valid history.
 void check_prefixes(const script& s);
@@ -29,16 +29,16 @@ void check_resumption(const script& s);
 
 class order_explorer {
  public:
-  run_limits limits;
-  raw_json answer_schema;         ///< for the answer; some answers do not fit
-  std::size_t rounds = 3;         ///< greatest number of replies with calls
-  std::size_t calls = 3;          ///< greatest number of calls in one reply
-  bool people = false;            ///< some calls need approval, others are for the caller's own tools
-  bool serial = false;            ///< the calls of a reply run one after another
-  bool asking = false;            ///< the server of a call in progress may ask a question
-  bool again = false;             ///< a call in progress may be made once more
-  bool counted = false;           ///< a limit counts single calls, so place_of() tells them apart
-  std::size_t crash_every = 211;  ///< checks crashes in each run whose number this divides
+  stored::run_limits limits;
+  mcpbx::json::raw_json answer_schema;  ///< for the answer; some answers do not fit
+  std::size_t rounds = 3;               ///< greatest number of replies with calls
+  std::size_t calls = 3;                ///< greatest number of calls in one reply
+  bool people = false;                  ///< some calls need approval, others are for the caller's own tools
+  bool serial = false;                  ///< the calls of a reply run one after another
+  bool asking = false;                  ///< the server of a call in progress may ask a question
+  bool again = false;                   ///< a call in progress may be made once more
+  bool counted = false;                 ///< a limit counts single calls, so place_of() tells them apart
+  std::size_t crash_every = 211;        ///< checks crashes in each run whose number this divides
 
   /// Explores all orders. Faults fail doctest's checks on the way.
   void explore();
@@ -47,10 +47,10 @@ class order_explorer {
   std::size_t meetings = 0;  ///< times that a run came to a known place
   std::size_t ends = 0;      ///< finished runs
   std::size_t histories() const { return seen_.size(); }
-  std::map<stop_reason, std::size_t> reasons;  ///< number of runs by stop reason
+  std::map<stored::stop_reason, std::size_t> reasons;  ///< number of runs by stop reason
 
  private:
-  std::vector<record::assistant> replies(std::size_t played) const;
+  std::vector<stored::record::assistant> replies(std::size_t played) const;
   void follow(script s, std::size_t played);
   void inject(const script& s);
   void finished(const script& s);

@@ -9,19 +9,20 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::core;
+using namespace mcpbx::daemon::stored;
 using namespace mcpbx::daemon::test;
 
 namespace {
 
-record::assistant in_groups(std::vector<providers::tool_call_block> calls, std::vector<int> groups) {
+daemon::stored::record::assistant in_groups(std::vector<providers::tool_call_block> calls, std::vector<int> groups) {
   auto r = reply("", std::move(calls));
   r.serial_groups = std::move(groups);
   return r;
 }
 
-record::call_intent intent(const std::string& id, int attempt, bool repeatable = true) {
-  record::call_intent i;
+daemon::stored::record::call_intent intent(const std::string& id, int attempt, bool repeatable = true) {
+  daemon::stored::record::call_intent i;
   i.call_id = id;
   i.name = "lookup";
   i.server = "srv";
@@ -94,16 +95,16 @@ TEST_CASE("L12: after a crash the serial groups hold on") {
 
 TEST_CASE("G24: a call that had left before a crash is told so also where the run is cancelled as it goes on") {
   for (const auto why : {stop_reason::timeout, stop_reason::cancelled, stop_reason::interrupted}) {
-    CAPTURE(to_string(why));
+    CAPTURE(daemon::stored::to_string(why));
     script s;
     s.model(reply("", {call("a"), call("b")}));
     run_core again;
     for (const auto& r : s.records) again.apply(r);
     again.resume();
-    again.apply(record::cancel{why, "it is over"});
+    again.apply(daemon::stored::record::cancel{why, "it is over"});
     int closed = 0;
     for (const auto& c : again.commands()) {
-      const auto* close = std::get_if<command::close_call>(&c);
+      const auto* close = std::get_if<daemon::core::command::close_call>(&c);
       if (!close) continue;
       ++closed;
       CHECK_MESSAGE(contains(close->text, "it may have taken effect"), close->text);
@@ -154,7 +155,7 @@ TEST_CASE("L14: the whole of a result that was cut is kept, also over a crash") 
   CHECK(again.core.facts().kept.ids() == s.core.facts().kept.ids());
   // A page that the model has read is shown as it is and not kept itself.
   again.settle();
-  again.model(reply("", {call("p", std::string(read_result::name))}));
+  again.model(reply("", {call("p", std::string(daemon::results::read_result::name))}));
   again.answer(answered("p", std::string(1500, 'y')));
   CHECK(bytes_of(again.core, 5) > 1500);
   CHECK(again.core.facts().kept.ids().size() == 1);
@@ -168,9 +169,9 @@ TEST_CASE("L14: when the model refuses for length the oldest results are cut and
   const auto depth = s.core.facts().depth;
   REQUIRE(s.model_open);
   s.model_open = false;
-  s.take(record::model_failed{too_long(), 1});
+  s.take(daemon::stored::record::model_failed{too_long(), 1});
   CHECK(s.started.back() == lines{"begin_round " + std::to_string(depth)});
-  CHECK(std::get<command::begin_round>(s.todo.front()).shortened == 2);
+  CHECK(std::get<daemon::core::command::begin_round>(s.todo.front()).shortened == 2);
   CHECK(bytes_of(s.core, 3) < 1000);
   CHECK(bytes_of(s.core, 5) < 1000);
   CHECK(bytes_of(s.core, 7) > 5000);
@@ -214,12 +215,12 @@ TEST_CASE("L14: a crash between the refusal and the new request makes that reque
   script s;
   s.model(reply("", {call("a")})).answer(answered("a", large));
   s.model_open = false;
-  s.take(record::model_failed{too_long(), 1});
+  s.take(daemon::stored::record::model_failed{too_long(), 1});
   script again(s.records);
   CHECK(print(again.core.commands()) == lines{"begin_round 1"});
   again.settle();
   CHECK(again.model_open);
   CHECK(bytes_of(again.core, 3) < 1000);
   const auto rest = fold(s.records, s.records.size()).recovery();
-  CHECK(std::get<record::run_ended>(rest.back()).reason == stop_reason::interrupted);
+  CHECK(std::get<daemon::stored::record::run_ended>(rest.back()).reason == stop_reason::interrupted);
 }

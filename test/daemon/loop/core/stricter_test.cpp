@@ -7,7 +7,8 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::core;
+using namespace mcpbx::daemon::stored;
 
 namespace stricter_test {
 namespace {

@@ -17,16 +17,14 @@
 namespace mcpbx::daemon::test {
 namespace {
 
-namespace json = boost::json;
-
-std::string text_of(const json::object& o, std::string_view key) {
+std::string text_of(const boost::json::object& o, std::string_view key) {
   const auto* v = o.if_contains(key);
   return v != nullptr && v->is_string() ? std::string(v->get_string()) : std::string();
 }
 
 bool is_object_text(const std::string& text) {
   boost::system::error_code error;
-  const auto v = json::parse(text, error);
+  const auto v = boost::json::parse(text, error);
   return !error && v.is_object();
 }
 
@@ -48,7 +46,7 @@ bool is_blank(std::string_view text) {
 constexpr std::string_view met = "two messages of the user in a row";
 
 // Checks chat completions: each call's result directly after the message that made it, unique ids, nothing empty.
-std::string chat_fault(const json::object& body) {
+std::string chat_fault(const boost::json::object& body) {
   std::string last;
   std::set<std::string> used;
   std::set<std::string> open;
@@ -87,13 +85,13 @@ std::string chat_fault(const json::object& body) {
   return open.empty() ? "" : "no result of " + *open.begin();
 }
 
-std::string type_of(const json::value& v) {
+std::string type_of(const boost::json::value& v) {
   return v.is_object() ? text_of(v.get_object(), "type") : std::string();
 }
 
 // Checks Anthropic's Messages: results first in the next message, one for each tool_use, no blank text, each input an
 // object, and tools defined if there is a call.
-std::string anthropic_fault(const json::object& body) {
+std::string anthropic_fault(const boost::json::object& body) {
   std::set<std::string> used, open;
   for (const auto& v : body.at("messages").as_array()) {
     const auto& m = v.as_object();
@@ -103,7 +101,7 @@ std::string anthropic_fault(const json::object& body) {
     const auto& content = m.at("content");
     if (content.is_string() ? is_blank(content.get_string()) : content.as_array().empty()) return "an empty message";
     bool other = false;
-    for (const auto& b : content.is_array() ? content.get_array() : json::array()) {
+    for (const auto& b : content.is_array() ? content.get_array() : boost::json::array()) {
       const auto& block = b.as_object();
       const auto type = type_of(b);
       if (type == "tool_result") {
@@ -111,7 +109,7 @@ std::string anthropic_fault(const json::object& body) {
         if (open.erase(text_of(block, "tool_use_id")) == 0) return "a result that no call waits for";
         const auto* inside = block.if_contains("content");
         if (inside == nullptr && block.contains("is_error")) return "an error without content";
-        for (const auto& part : inside != nullptr ? inside->as_array() : json::array())
+        for (const auto& part : inside != nullptr ? inside->as_array() : boost::json::array())
           if (type_of(part) == "text" && is_blank(text_of(part.as_object(), "text"))) return "a blank text";
         continue;
       }
@@ -133,8 +131,8 @@ std::string anthropic_fault(const json::object& body) {
 
 // Checks OpenAI's Responses: an output for each function_call before the next message, and nothing stored at the
 // provider.
-std::string responses_fault(const json::object& body) {
-  if (const auto* store = body.if_contains("store"); store != nullptr && *store != json::value(false))
+std::string responses_fault(const boost::json::object& body) {
+  if (const auto* store = body.if_contains("store"); store != nullptr && *store != boost::json::value(false))
     return "an answer that is stored";
   std::set<std::string> used, open;
   std::string last;
@@ -163,7 +161,7 @@ std::string responses_fault(const json::object& body) {
 
 // Checks Gemini's generateContent: the next content has one functionResponse for each functionCall, with the same names
 // in the same order.
-std::string gemini_fault(const json::object& body) {
+std::string gemini_fault(const boost::json::object& body) {
   std::vector<std::string> open;
   for (const auto& v : body.at("contents").as_array()) {
     const auto& c = v.as_object();
@@ -186,7 +184,7 @@ std::string gemini_fault(const json::object& body) {
 }
 
 // Checks Ollama's /api/chat: a tool message for each call before any other message.
-std::string ollama_fault(const json::object& body) {
+std::string ollama_fault(const boost::json::object& body) {
   std::size_t open = 0;
   std::string last;
   for (const auto& v : body.at("messages").as_array()) {
@@ -211,7 +209,7 @@ std::string ollama_fault(const json::object& body) {
 
 struct judge {
   std::string_view api;
-  std::string (*fault_of)(const json::object& body);
+  std::string (*fault_of)(const boost::json::object& body);
 };
 // Each API with a codec needs a line here; the tests fail without it.
 constexpr judge judges[] = {
@@ -227,7 +225,7 @@ std::string fault_of_body(std::string_view api, std::string_view body) {
   const auto* found = std::ranges::find(judges, api, &judge::api);
   if (found == std::end(judges)) return "the API " + std::string(api) + " has a codec and no judge here";
   boost::system::error_code error;
-  const auto v = json::parse(body, error);
+  const auto v = boost::json::parse(body, error);
   if (error || !v.is_object()) return "a body that is no JSON object";
   return found->fault_of(v.get_object());
 }
@@ -239,10 +237,10 @@ std::string wire_fault_of(std::vector<providers::message_ptr> history) {
     return set;
   }();
   history.push_back(providers::user_message("go on"));
-  for (const auto api : conf::words_of<conf::model_api>) {
-    const auto* codec = providers::find_codec(api);
+  for (const auto api : conf::loop::words_of<conf::model::model_api>) {
+    const auto* codec = providers::registry::find_codec(api);
     if (codec == nullptr) continue;
-    providers::wire_options options;
+    providers::wire::wire_options options;
     options.model = "m";
     options.base_url = "https://api.example.com/v1";
     providers::model_request request;
@@ -255,20 +253,21 @@ std::string wire_fault_of(std::vector<providers::message_ptr> history) {
   return {};
 }
 
-std::string resent_fault_of(const run_core& core) {
+std::string resent_fault_of(const core::run_core& core) {
   std::vector<providers::message_ptr> said;
   std::string fault;
-  const auto said_wrong = [](const message_fault& f) { return f.place + ": expected " + f.expected; };
-  for_each_element(find_member(event_json::run_result(core.facts()), "messages"), [&](const raw_json& element) {
-    auto m = read_message(element);
-    if (m)
-      said.push_back(std::move(*m));
-    else
-      fault = std::string(element.text()) + said_wrong(m.error());
-    return m.has_value();
-  });
+  const auto said_wrong = [](const event_json::message_fault& f) { return f.place + ": expected " + f.expected; };
+  mcpbx::json::for_each_element(mcpbx::json::find_member(event_json::run_result(core.facts()), "messages"),
+                                [&](const mcpbx::json::raw_json& element) {
+                                  auto m = event_json::read_message(element);
+                                  if (m)
+                                    said.push_back(std::move(*m));
+                                  else
+                                    fault = std::string(element.text()) + said_wrong(m.error());
+                                  return m.has_value();
+                                });
   if (!fault.empty()) return fault;
-  auto history = history_from(said);
+  auto history = event_json::history_from(said);
   return history ? fault_of(*history) : said_wrong(history.error());
 }
 

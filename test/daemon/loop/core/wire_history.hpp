@@ -16,6 +16,6 @@ std::string fault_of_body(std::string_view api, std::string_view body);
 std::string wire_fault_of(std::vector<providers::message_ptr> history);
 
 /// Returns a fault in the messages of a run's result when its caller sends them back before another question, or "".
-std::string resent_fault_of(const run_core& core);
+std::string resent_fault_of(const core::run_core& core);
 
 }  // namespace mcpbx::daemon::test

@@ -10,8 +10,9 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::event_json;
 using namespace mcpbx::daemon::test;
+using namespace mcpbx::json;
 
 namespace {
 

@@ -6,7 +6,8 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::event_json;
+using namespace mcpbx::json;
 
 namespace {
 

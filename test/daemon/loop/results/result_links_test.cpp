@@ -7,7 +7,8 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::results;
+using namespace mcpbx::json;
 
 namespace {
 

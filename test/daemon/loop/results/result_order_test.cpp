@@ -10,7 +10,7 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::results;
 using namespace mcpbx::daemon::test;
 
 namespace {
@@ -86,5 +86,5 @@ TEST_CASE("L12: a run begins with the results of its conversation in the order o
   f.run(std::move(r));
   REQUIRE(f.model->requests.size() == 1);
   CHECK(results_in(f.model->requests[0].messages) == "or|");
-  CHECK(results_in(std::get<record::run_started>(f.written().front()).messages) == "or|");
+  CHECK(results_in(std::get<daemon::stored::record::run_started>(f.written().front()).messages) == "or|");
 }

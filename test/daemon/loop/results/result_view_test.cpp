@@ -8,7 +8,8 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::results;
+using namespace mcpbx::json;
 using mcpbx::test::contains;
 
 namespace {

@@ -10,28 +10,30 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::stored;
 using namespace mcpbx::daemon::test;
+using namespace mcpbx::daemon::tools;
+using namespace mcpbx::json;
 
 namespace {
 
-mcp::entry_ptr tool(const std::string& own) {
-  auto e = std::make_shared<mcp::catalog_entry>();
+mcp::catalogs::entry_ptr tool(const std::string& own) {
+  auto e = std::make_shared<mcp::catalogs::catalog_entry>();
   e->name = "s__" + own;
   e->server = "s";
   e->tool = own;
   e->definition =
       raw_json::own("{\"title\":\"" + own + "\", \"name\": \"" + own + "\",\"inputSchema\":{\"type\":\"object\"}}");
-  e->exposed = mcp::definition_named(e->definition, e->name, own);
+  e->exposed = mcp::catalogs::definition_named(e->definition, e->name, own);
   e->hash = 5;
   return e;
 }
 
-mcp::catalog sample() {
-  return mcp::catalog({tool("a"), tool("b"), tool("c")}, 1);
+mcp::catalogs::catalog sample() {
+  return mcp::catalogs::catalog({tool("a"), tool("b"), tool("c")}, 1);
 }
 
-lines names(const std::vector<mcp::entry_ptr>& entries) {
+lines names(const std::vector<mcp::catalogs::entry_ptr>& entries) {
   lines all;
   for (const auto& e : entries) all.push_back(e->name);
   return all;
@@ -80,8 +82,9 @@ TEST_CASE("M4: copies are made once, as long as what they are copies of stays") 
 
 TEST_CASE("M4 L16: a run under a profile calls by the new name, and events and its result have that name") {
   fixture f;
-  auto lookup = std::make_shared<mcp::catalog_entry>(*f.entry("lookup"));
-  f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{lookup, f.entry("other")}, 7);
+  auto lookup = std::make_shared<mcp::catalogs::catalog_entry>(*f.entry("lookup"));
+  f.tools.catalog =
+      std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{lookup, f.entry("other")}, 7);
   f.model->script = {calls({call("a", "file_lookup"), call("b", "srv__lookup"), call("c", "srv__other")}),
                      says("done")};
   auto r = fixture::ask();
@@ -94,7 +97,7 @@ TEST_CASE("M4 L16: a run under a profile calls by the new name, and events and i
   CHECK(contains(f.caller_.of("tool_call").at(0), R"("name":"file_lookup","server":"srv")"));
   CHECK(contains(f.caller_.member("toolCalls"), R"({"id":"a","name":"file_lookup","server":"srv")"));
   CHECK(contains(f.caller_.member("messages"), "there is no tool named"));
-  const auto& started = std::get<record::run_started>(f.written().front());
+  const auto& started = std::get<daemon::stored::record::run_started>(f.written().front());
   CHECK(started.tools.rename.at("srv__lookup") == "file_lookup");
 }
 

@@ -11,16 +11,17 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
 using namespace mcpbx::daemon::test;
+using namespace mcpbx::daemon::tools;
+using namespace mcpbx::json;
 
 namespace {
 
 // A tool: its server's own name, and the name that the catalog gives it.
 using named = std::pair<std::string, std::string>;
 
-mcp::entry_ptr entry(const named& n) {
-  auto e = std::make_shared<mcp::catalog_entry>();
+mcp::catalogs::entry_ptr entry(const named& n) {
+  auto e = std::make_shared<mcp::catalogs::catalog_entry>();
   e->server = "srv";
   e->tool = n.first;
   e->name = n.second;
@@ -28,10 +29,10 @@ mcp::entry_ptr entry(const named& n) {
   return e;
 }
 
-mcp::catalog_ptr catalog_of(const std::vector<named>& tools, std::uint64_t revision) {
-  std::vector<mcp::entry_ptr> entries;
+mcp::catalogs::catalog_ptr catalog_of(const std::vector<named>& tools, std::uint64_t revision) {
+  std::vector<mcp::catalogs::entry_ptr> entries;
   for (const auto& t : tools) entries.push_back(entry(t));
-  return std::make_shared<mcp::catalog>(std::move(entries), revision);
+  return std::make_shared<mcp::catalogs::catalog>(std::move(entries), revision);
 }
 
 struct offers {
@@ -90,7 +91,7 @@ TEST_CASE("F8: a tool that goes takes its name along for the run, and offers wit
 
 TEST_CASE("F8: a name that meant a tool earlier in the conversation means it from the first offer on") {
   offers o;
-  const std::vector<record::meant_tool> earlier = {
+  const std::vector<daemon::stored::record::meant_tool> earlier = {
       {"s__a_b", "srv", "a.b"}, {"s__gone", "srv", "gone"}, {"s__a_b", "srv", "later"}};
   o.names.restore(earlier);
   const auto all = o.of({{"a_b", "s__a_b"}, {"a.b", "s__a_b_123456"}, {"go/ne", "s__gone"}, {"x", "s__x"}});
@@ -102,7 +103,7 @@ TEST_CASE("F8: a name that meant a tool earlier in the conversation means it fro
 
   round_tools tools(plain_adapter);
   kept_names names;
-  names.restore(std::vector<record::meant_tool>{{"s__x", "srv", "x"}});
+  names.restore(std::vector<daemon::stored::record::meant_tool>{{"s__x", "srv", "x"}});
   const auto same = tools.offer(catalog_of({{"x", "s__x"}}, 1), {}, "x");
   CHECK(names.settle(same) == same);
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::postgres;
 using namespace mcpbx::daemon::test;
 
 namespace {

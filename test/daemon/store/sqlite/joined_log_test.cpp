@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::sqlite;
 using namespace mcpbx::daemon::test;
 
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::sqlite;
 using std::chrono::milliseconds;
 
 namespace {

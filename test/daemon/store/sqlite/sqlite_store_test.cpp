@@ -14,7 +14,9 @@
 #include <utility>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::sqlite;
+using namespace mcpbx::daemon::store;
+using namespace mcpbx::daemon::stored;
 using namespace mcpbx::daemon::test;
 
 namespace {

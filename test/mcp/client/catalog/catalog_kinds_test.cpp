@@ -9,7 +9,11 @@
 #include <algorithm>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::catalogs;
+using namespace mcpbx::mcp::protocol;
+using namespace mcpbx::mcp::rpc;
+using namespace mcpbx::mcp::supervise;
 using namespace mcpbx::test;
 
 namespace {

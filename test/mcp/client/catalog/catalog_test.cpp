@@ -10,7 +10,11 @@
 #include <numeric>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::catalogs;
+using namespace mcpbx::mcp::clients;
+using namespace mcpbx::mcp::protocol;
+using namespace mcpbx::mcp::rpc;
 using namespace mcpbx::test;
 
 namespace {

@@ -11,7 +11,10 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::catalogs;
+using namespace mcpbx::mcp::clients;
+using namespace mcpbx::mcp::protocol;
+using namespace mcpbx::mcp::rpc;
 using namespace mcpbx::test;
 using words = std::vector<std::string>;
 
@@ -47,7 +50,7 @@ struct gated_rig : supervisor_rig {
   gated_rig() {
     auto o = options();
     o.gate = &gate;
-    supervisor = std::make_unique<mcp::supervisor>(time, random, o);
+    supervisor = std::make_unique<mcpbx::mcp::supervise::supervisor>(time, random, o);
     launcher.add("s", [this](scripted_process& p, const message& m) { legacy_script(tools)(p, m); });
     start({server_named("s")});
   }

@@ -16,7 +16,10 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::catalogs;
+using namespace mcpbx::mcp::protocol;
+using namespace mcpbx::mcp::views;
 using namespace mcpbx::test;
 
 namespace {

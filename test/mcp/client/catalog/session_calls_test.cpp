@@ -4,7 +4,11 @@
 #include "test/mcp/client/session_rig.hpp"
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::clients;
+using namespace mcpbx::mcp::rpc;
+using namespace mcpbx::mcp::supervise;
+using namespace mcpbx::redact;
 using mcpbx::test::session_rig;
 
 TEST_CASE("a call passes its params, behind our progress token, and its result byte for byte") {

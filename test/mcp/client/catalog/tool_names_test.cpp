@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::catalogs;
 using names = std::vector<std::string>;
 using renames = std::map<std::string, std::string>;
 

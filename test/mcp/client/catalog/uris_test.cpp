@@ -10,7 +10,8 @@
 #include <string_view>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::catalogs;
+using namespace mcpbx::mcp::protocol;
 
 namespace {
 

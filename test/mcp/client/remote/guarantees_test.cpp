@@ -15,6 +15,7 @@
 namespace {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
 
 // Answers calls with `act` and everything else as it should be.
@@ -55,7 +56,7 @@ TEST_CASE("G9: remote: what is no message in a stream is skipped and counted and
   CHECK(rig.called().answered());
   CHECK(rig.status().noise_lines == 2);  // the others are messages that are not accepted
   CHECK(rig.called().answered());
-  CHECK(rig.status().state == mcp::server_state::ready);
+  CHECK(rig.status().state == mcp::clients::server_state::ready);
 }
 
 TEST_CASE("G10: remote: a flood of notifications in the stream of a call keeps no neighbour waiting") {
@@ -72,17 +73,17 @@ TEST_CASE("G10: remote: a flood of notifications in the stream of a call keeps n
                            }));
   const remote_server quiet(remote_server::era::legacy);
   remote_rig rig(loud.url());
-  std::vector<mcp::server_options> both;
+  std::vector<mcp::supervise::server_options> both;
   both.push_back(rig.server());
   both.push_back(rig.server());
   both[1].name = "near";
   both[1].connect = [&] {
-    return mcp::make_remote_connector("near", quiet.url(), {*rig.loop.client, rig.time, rig.verdicts, rig.framing},
-                                      [&](const auto& then) {
-                                        mcp::remote_spec spec;
-                                        spec.url = quiet.url();
-                                        then(std::move(spec));
-                                      });
+    return mcp::remote::make_remote_connector(
+        "near", quiet.url(), {*rig.loop.client, rig.time, rig.verdicts, rig.framing}, [&](const auto& then) {
+          mcp::remote::remote_spec spec;
+          spec.url = quiet.url();
+          then(std::move(spec));
+        });
   };
   rig.supervisor->apply(std::move(both));
   REQUIRE(rig.until(

@@ -134,7 +134,7 @@ TEST_CASE("remote: a list that is refused after the handshake as well is not ask
   rig.start();
   REQUIRE(rig.until([&] { return strict.early_requests == 1; }));
   strict.take.count_down();
-  REQUIRE(rig.until([&] { return rig.status().state == mcp::server_state::ready; }));
+  REQUIRE(rig.until([&] { return rig.status().state == mcp::clients::server_state::ready; }));
   CHECK(strict.server.count("tools/list") == 2);
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("remote: a method that the server does not know is not asked for twice
       [](auto& peer, const auto& q) { return remote_server::send_json(peer, 200, remote_server::error(q, -32601)); });
   remote_rig rig(strict.server.url());
   rig.start();
-  REQUIRE(rig.until([&] { return rig.status().state == mcp::server_state::ready; }));
+  REQUIRE(rig.until([&] { return rig.status().state == mcp::clients::server_state::ready; }));
   CHECK(strict.server.count("tools/list") == 1);
 }
 

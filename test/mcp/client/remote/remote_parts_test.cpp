@@ -14,19 +14,20 @@
 namespace {
 
 using namespace mcpbx;
-using mcp::answer_reader;
-using mcp::event_reader;
-using mcp::header_params;
-using mcp::header_text;
-using mcp::header_values;
-using mcp::media_type;
-using mcp::read_header_params;
-using mcp::resume_pace;
-using mcp::retry_after;
-using mcp::same_origin;
+using namespace mcpbx::json;
+using mcpbx::mcp::protocol::header_params;
+using mcpbx::mcp::protocol::header_text;
+using mcpbx::mcp::protocol::header_values;
+using mcpbx::mcp::protocol::read_header_params;
+using mcpbx::mcp::remote::answer_reader;
+using mcpbx::mcp::remote::event_reader;
+using mcpbx::mcp::remote::media_type;
+using mcpbx::mcp::remote::resume_pace;
+using mcpbx::mcp::remote::retry_after;
+using mcpbx::mcp::remote::same_origin;
 
 // Writes each event as [name|data].
-struct event_log final : mcp::event_sink {
+struct event_log final : mcpbx::mcp::remote::event_sink {
   std::string text, data;
   void on_event_data(std::string_view piece) override { data += piece; }
   void on_event_end(std::string_view name) override {
@@ -35,10 +36,10 @@ struct event_log final : mcp::event_sink {
   }
 };
 
-struct message_log final : mcp::message_sink {
+struct message_log final : mcpbx::mcp::rpc::message_sink {
   std::vector<std::string> messages, faults;
-  void on_message(mcp::message&& m) override { messages.emplace_back(m.whole.text()); }
-  void on_fault(mcp::message_fault f) override { faults.push_back(f.envelope.what); }
+  void on_message(mcpbx::mcp::rpc::message&& m) override { messages.emplace_back(m.whole.text()); }
+  void on_fault(mcpbx::mcp::rpc::message_fault f) override { faults.push_back(f.envelope.what); }
 };
 
 header_params params_of(std::string_view schema) {

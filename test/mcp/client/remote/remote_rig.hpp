@@ -50,12 +50,12 @@ class remote_server {
   std::size_t count(std::string_view method) const { return requests(method).size(); }
 
   static std::string method_of(const http_peer::request& q) {
-    const auto body = raw_json::parse(q.body);
-    return body ? member_text(*body, "method") : std::string();
+    const auto body = json::raw_json::parse(q.body);
+    return body ? json::member_text(*body, "method") : std::string();
   }
   static std::string id_of(const http_peer::request& q) {
-    const auto body = raw_json::parse(q.body);
-    return body ? std::string(find_member(*body, "id").text()) : std::string();
+    const auto body = json::raw_json::parse(q.body);
+    return body ? std::string(json::find_member(*body, "id").text()) : std::string();
   }
   static std::string answer(const http_peer::request& q, std::string_view result) {
     return R"({"jsonrpc":"2.0","id":)" + id_of(q) + R"(,"result":)" + std::string(result) + "}";
@@ -65,7 +65,7 @@ class remote_server {
            R"(,"message":"no","data":)" + std::string(data) + "}}";
   }
   static std::string said(std::string_view text) {
-    return R"({"content":[{"type":"text","text":)" + json_quoted(text) + "}]}";
+    return R"({"content":[{"type":"text","text":)" + json::json_quoted(text) + "}]}";
   }
   static bool send_json(http_peer& peer, int status, std::string_view body, std::string_view more = "") {
     return send_plain(peer, status, "application/json", body, more);
@@ -131,12 +131,12 @@ class remote_server {
 };
 
 struct remote_rig {
-  explicit remote_rig(std::string address, std::function<void(mcp::remote_spec&)> change = {}) : loop(&time) {
+  explicit remote_rig(std::string address, std::function<void(mcp::remote::remote_spec&)> change = {}) : loop(&time) {
     url = std::move(address);
     adjust = std::move(change);
-    mcp::supervisor::options o;
+    mcp::supervise::supervisor::options o;
     o.version = "0";
-    supervisor = std::make_unique<mcp::supervisor>(time, random, o);
+    supervisor = std::make_unique<mcp::supervise::supervisor>(time, random, o);
   }
   ~remote_rig() {
     supervisor.reset();
@@ -145,22 +145,23 @@ struct remote_rig {
   remote_rig(const remote_rig&) = delete;
   remote_rig& operator=(const remote_rig&) = delete;
 
-  mcp::server_options server() {
-    mcp::server_options o;
+  mcp::supervise::server_options server() {
+    mcp::supervise::server_options o;
     o.name = "far";
     o.connect = [this] {
-      return mcp::make_remote_connector("far", url, {*loop.client, time, verdicts, framing}, [this](const auto& then) {
-        mcp::remote_spec spec;
-        spec.url = url;
-        if (adjust) adjust(spec);
-        then(std::move(spec));
-      });
+      return mcp::remote::make_remote_connector("far", url, {*loop.client, time, verdicts, framing},
+                                                [this](const auto& then) {
+                                                  mcp::remote::remote_spec spec;
+                                                  spec.url = url;
+                                                  if (adjust) adjust(spec);
+                                                  then(std::move(spec));
+                                                });
     };
     return o;
   }
   void start() { start(server()); }
-  void start(mcp::server_options o) {
-    std::vector<mcp::server_options> all;
+  void start(mcp::supervise::server_options o) {
+    std::vector<mcp::supervise::server_options> all;
     all.push_back(std::move(o));
     supervisor->apply(std::move(all));
   }
@@ -186,10 +187,11 @@ struct remote_rig {
       }
     }
   }
-  mcp::server_status status() const { return supervisor->status().at(0); }
+  mcp::clients::server_status status() const { return supervisor->status().at(0); }
   bool ready() {
-    return until(
-        [&] { return status().state == mcp::server_state::ready && supervisor->snapshot()->find("far__echo"); });
+    return until([&] {
+      return status().state == mcp::clients::server_state::ready && supervisor->snapshot()->find("far__echo");
+    });
   }
   /// Waits until the server has failed; returns the sentence.
   std::string failure() {
@@ -199,26 +201,26 @@ struct remote_rig {
 
   struct outcome_box {
     int times = 0;
-    mcp::call_outcome last;
+    mcp::rpc::call_outcome last;
     std::vector<std::string> progress;
     std::string text() const {
-      return last.type == mcp::call_outcome::kind::failed ? last.failure.message : std::string(last.value.text());
+      return last.type == mcp::rpc::call_outcome::kind::failed ? last.failure.message : std::string(last.value.text());
     }
-    bool answered() const { return times == 1 && last.type == mcp::call_outcome::kind::result; }
-    bool failed() const { return times == 1 && last.type == mcp::call_outcome::kind::failed; }
+    bool answered() const { return times == 1 && last.type == mcp::rpc::call_outcome::kind::result; }
+    bool failed() const { return times == 1 && last.type == mcp::rpc::call_outcome::kind::failed; }
   };
-  mcp::client::ticket call(outcome_box& box, std::string_view params = R"({"name":"echo","arguments":{}})",
-                           std::string_view tool = "far__echo", std::string_view method = "tools/call") {
+  mcp::clients::client::ticket call(outcome_box& box, std::string_view params = R"({"name":"echo","arguments":{}})",
+                                    std::string_view tool = "far__echo", std::string_view method = "tools/call") {
     const auto entry = supervisor->snapshot()->find(tool);
     REQUIRE(entry);
     const auto c = entry->owner.lock();
     REQUIRE(c);
-    mcp::server_call s;
+    mcp::clients::server_call s;
     s.method = method;
-    s.params = raw_json::own(params);
+    s.params = json::raw_json::own(params);
     s.name = std::string(tool);
-    s.progress = [&box](const raw_json& p) { box.progress.emplace_back(p.text()); };
-    s.done = [&box](mcp::call_outcome o) {
+    s.progress = [&box](const json::raw_json& p) { box.progress.emplace_back(p.text()); };
+    s.done = [&box](mcp::rpc::call_outcome o) {
       ++box.times;
       box.last = std::move(o);
     };
@@ -237,10 +239,10 @@ struct remote_rig {
   counting_random random{0, 0x9E3779B97F4A7C15u};
   http_loop loop;
   std::string url;
-  std::function<void(mcp::remote_spec&)> adjust;
-  std::shared_ptr<mcp::remote_verdicts> verdicts = std::make_shared<mcp::remote_verdicts>();
-  mcp::line_framer::options framing{.repair_utf8 = true, .keep_deep_answers = true};
-  std::unique_ptr<mcp::supervisor> supervisor;
+  std::function<void(mcp::remote::remote_spec&)> adjust;
+  std::shared_ptr<mcp::remote::remote_verdicts> verdicts = std::make_shared<mcp::remote::remote_verdicts>();
+  mcp::rpc::line_framer::options framing{.repair_utf8 = true, .keep_deep_answers = true};
+  std::unique_ptr<mcp::supervise::supervisor> supervisor;
 };
 
 }  // namespace mcpbx::test

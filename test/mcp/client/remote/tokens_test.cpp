@@ -14,7 +14,7 @@ using namespace mcpbx;
 using namespace mcpbx::test;
 
 /// Gives out the token of its number, and answers refusals by order of the test.
-struct scripted_tokens final : mcp::authorizer {
+struct scripted_tokens final : mcp::connect::authorizer {
   void prepare(std::function<void()> then) override {
     ++prepared;
     if (keeps) return kept.push_back(std::move(then));
@@ -54,8 +54,8 @@ remote_server::handler gate(const std::atomic<int>& right, int status = 401,
   };
 }
 
-std::function<void(mcp::remote_spec&)> with(const std::shared_ptr<scripted_tokens>& tokens) {
-  return [tokens](mcp::remote_spec& spec) { spec.tokens = tokens; };
+std::function<void(mcp::remote::remote_spec&)> with(const std::shared_ptr<scripted_tokens>& tokens) {
+  return [tokens](mcp::remote::remote_spec& spec) { spec.tokens = tokens; };
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ TEST_CASE("tokens: each request of both eras carries the token and a header of t
   }
   const remote_server server(remote_server::era::modern);
   const auto tokens = std::make_shared<scripted_tokens>();
-  remote_rig rig(server.url(), [tokens](mcp::remote_spec& spec) {
+  remote_rig rig(server.url(), [tokens](mcp::remote::remote_spec& spec) {
     spec.tokens = tokens;
     spec.headers = {{"Authorization", "Basic own"}};
   });
@@ -151,7 +151,7 @@ TEST_CASE("tokens: a server that waits for a person's login is one that wants a 
     const remote_server server(remote_server::era::legacy, gate(right));
     const auto tokens = std::make_shared<scripted_tokens>();
     tokens->waits = true;
-    remote_rig rig(server.url(), [&](mcp::remote_spec& spec) {
+    remote_rig rig(server.url(), [&](mcp::remote::remote_spec& spec) {
       spec.tokens = tokens;
       spec.events_first = events;
     });

@@ -3,7 +3,8 @@
 #include "test/support/contains.hpp"
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::rpc;
 using mcpbx::test::contains;
 using mcpbx::test::session_rig;
 

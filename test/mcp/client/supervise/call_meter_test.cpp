@@ -6,7 +6,8 @@
 #include <doctest/doctest.h>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::rpc;
+using namespace mcpbx::mcp::supervise;
 using namespace mcpbx::test;
 using std::chrono::microseconds;
 using box = supervisor_rig::outcome_box;

@@ -6,7 +6,10 @@
 #include <algorithm>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::clients;
+using namespace mcpbx::mcp::rpc;
+using namespace mcpbx::mcp::supervise;
 using namespace mcpbx::test;
 
 namespace {

@@ -12,7 +12,9 @@
 namespace disturbed_calls {
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::clients;
+using namespace mcpbx::mcp::rpc;
 using namespace mcpbx::test;
 
 enum class kind { question, rounds, task };

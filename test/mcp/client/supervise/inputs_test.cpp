@@ -4,7 +4,10 @@
 #include "test/support/contains.hpp"
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::clients;
+using namespace mcpbx::mcp::rpc;
+using namespace mcpbx::mcp::supervise;
 using namespace mcpbx::test;
 
 namespace {

@@ -11,7 +11,12 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::clients;
+using namespace mcpbx::mcp::process;
+using namespace mcpbx::mcp::protocol;
+using namespace mcpbx::mcp::rpc;
+using namespace mcpbx::mcp::supervise;
 using namespace mcpbx::test;
 using box = supervisor_rig::outcome_box;
 

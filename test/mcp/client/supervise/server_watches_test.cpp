@@ -7,7 +7,10 @@
 #include <map>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::clients;
+using namespace mcpbx::mcp::rpc;
+using namespace mcpbx::mcp::supervise;
 using namespace mcpbx::test;
 
 namespace {

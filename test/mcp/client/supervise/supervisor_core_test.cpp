@@ -10,7 +10,8 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::clients;
+using namespace mcpbx::mcp::supervise;
 using command = supervisor_core::command;
 
 namespace {

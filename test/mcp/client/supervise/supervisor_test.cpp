@@ -7,7 +7,12 @@
 #include <algorithm>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::clients;
+using namespace mcpbx::mcp::protocol;
+using namespace mcpbx::mcp::rpc;
+using namespace mcpbx::mcp::supervise;
+using namespace mcpbx::redact;
 using namespace mcpbx::test;
 using box = supervisor_rig::outcome_box;
 

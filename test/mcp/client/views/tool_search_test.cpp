@@ -8,7 +8,9 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::catalogs;
+using namespace mcpbx::mcp::views;
 
 namespace {
 

@@ -17,11 +17,11 @@ namespace mcpbx::test {
 
 struct http_loop {
   boost::asio::io_context context;
-  system_time real{context.get_executor()};
-  lane compute{"compute", 1};
-  std::optional<http::client> client;
+  async::system_time real{context.get_executor()};
+  async::lane compute{"compute", 1};
+  std::optional<http::clients::client> client;
 
-  explicit http_loop(time_source* time = nullptr, http::client::options o = {}) {
+  explicit http_loop(time_source* time = nullptr, http::clients::client::options o = {}) {
     client.emplace(context.get_executor(), time != nullptr ? *time : real, compute, o);
   }
   ~http_loop() {
@@ -42,11 +42,11 @@ struct http_loop {
   }
 };
 
-struct recorder : http::response_events {
+struct recorder : http::clients::response_events {
   int status = 0, ends = 0, heads = 0, pieces = 0;
   std::string body;
   std::vector<http::header> headers;
-  std::optional<http::failure> failure;
+  std::optional<http::clients::failure> failure;
   std::function<void()> on_piece;
 
   void on_head(int s, const std::vector<http::header>& h) override {
@@ -60,25 +60,25 @@ struct recorder : http::response_events {
     if (on_piece) on_piece();
   }
   void on_end() override { ++ends; }
-  void on_failure(http::failure f) override {
+  void on_failure(http::clients::failure f) override {
     ++ends;
     failure = std::move(f);
   }
   bool over() const { return ends > 0; }
 };
 
-inline http::request ask(const std::string& base, const std::string& model, std::string_view more = "") {
-  http::request r;
+inline http::clients::request ask(const std::string& base, const std::string& model, std::string_view more = "") {
+  http::clients::request r;
   r.url = base + "/chat/completions";
   r.headers = {{"Content-Type", "application/json"}};
-  r.body.append_copy(R"({"model":)" + json_quoted(model) +
+  r.body.append_copy(R"({"model":)" + json::json_quoted(model) +
                      R"(,"stream":true,"messages":[{"role":"user","content":"hi"}])" + std::string(more) + "}");
   return r;
 }
 
 /// Asks for `url` and waits until the answer is over.
 inline recorder get(http_loop& loop, const std::string& url, const std::string& ca_file = "") {
-  http::request r;
+  http::clients::request r;
   r.method = "GET";
   r.url = url;
   r.trust.ca_file = ca_file;

@@ -6,6 +6,7 @@
 #include <string>
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 
 TEST_CASE("a conversation of 10,000 messages leaves in a few buffers, and what is large is not copied") {
   segments body;
@@ -15,7 +16,7 @@ TEST_CASE("a conversation of 10,000 messages leaves in a few buffers, and what i
     body.append_literal(",");
     if (i == 7'000) body.append(large);
   }
-  const auto few = http::gathered(body);
+  const auto few = http::clients::gathered(body);
   CHECK(few.str() == body.str());
   CHECK(few.size() == body.size());
   CHECK(few.pieces().size() <= 5);
@@ -25,5 +26,5 @@ TEST_CASE("a conversation of 10,000 messages leaves in a few buffers, and what i
     if (piece.text().data() == large.text().data()) ++shared;
   }
   CHECK(shared == 1);
-  CHECK(http::gathered({}).empty());
+  CHECK(http::clients::gathered({}).empty());
 }

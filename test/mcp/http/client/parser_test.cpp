@@ -8,6 +8,7 @@
 namespace {
 
 using namespace mcpbx::http;
+using namespace mcpbx::http::clients;
 
 struct sink : parser_sink {
   int status = 0;

@@ -19,7 +19,7 @@ using namespace mcpbx::test;
 TEST_CASE("certificates of other systems are taken where OpenSSL's own place is missing") {
   const std::string usual = X509_get_default_cert_dir();
   const auto found = [](bool named, const std::set<std::string>& files) {
-    return http::bundle_elsewhere(named, [&](const std::string& path) { return files.contains(path); });
+    return http::clients::bundle_elsewhere(named, [&](const std::string& path) { return files.contains(path); });
   };
   CHECK(found(false, {"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"}) == "/etc/pki/tls/certs/ca-bundle.crt");
   CHECK(found(false, {usual, "/etc/ssl/cert.pem"}) == "");
@@ -33,7 +33,7 @@ TEST_CASE("G33: a certificate that nobody trusts is refused") {
   http_loop loop;
   const auto got = get(loop, "https://localhost:" + std::to_string(server.port()) + "/");
   REQUIRE(got.failure);
-  CHECK(got.failure->stage == http::stage::tls);
+  CHECK(got.failure->stage == http::clients::stage::tls);
   CHECK(got.failure->why.message.find("certificate is not trusted") != std::string::npos);
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("G33: a connection that one trust setting opened serves no other") {
   CHECK(get(loop, url, ca.path).body == "ok");
   const auto got = get(loop, url);
   REQUIRE(got.failure);
-  CHECK(got.failure->stage == http::stage::tls);
+  CHECK(got.failure->stage == http::clients::stage::tls);
   CHECK(loop.client->counts().reused == 0);
 }
 
@@ -85,8 +85,8 @@ TEST_CASE("client: a certificate of the client is shown to servers that want one
   const pem_file ca(who.pem()), certificate(me.pem(), "me"), key(me.key_pem(), "key"),
       both(me.pem() + me.key_pem(), "both");
   http_loop loop;
-  const auto asked = [&](const http::trust& trust) {
-    http::request r;
+  const auto asked = [&](const http::clients::trust& trust) {
+    http::clients::request r;
     r.method = "GET";
     r.url = "https://localhost:" + std::to_string(server.port()) + "/";
     r.trust = trust;
@@ -99,7 +99,7 @@ TEST_CASE("client: a certificate of the client is shown to servers that want one
   CHECK(asked({ca.path, both.path, ""}).body == "ok");
   const auto unknown = asked({ca.path, "", ""});
   REQUIRE(unknown.failure);
-  CHECK(unknown.failure->stage == http::stage::tls);
+  CHECK(unknown.failure->stage == http::clients::stage::tls);
   CHECK(unknown.failure->why.message.contains("was not asked: it wants a certificate of the client"));
   const auto no_key = asked({ca.path, certificate.path, ""});
   REQUIRE(no_key.failure);
@@ -117,7 +117,7 @@ TEST_CASE("client: certificates that have been replaced in their files are taken
   const pem_file ca(old_authority.pem(), "ca"), certificate(before.pem() + before.key_pem(), "me");
   http_loop loop;
   const auto asked = [&] {
-    http::request r;
+    http::clients::request r;
     r.method = "GET";
     r.url = "https://localhost:" + std::to_string(server.port()) + "/";
     r.trust = {ca.path, certificate.path, ""};
@@ -141,9 +141,9 @@ TEST_CASE("client: the system's certificates are trusted beside those of a file 
   const identity who("DNS:localhost"), other("DNS:other.example");
   const tls_server server(who);
   const pem_file ca(who.pem()), another(other.pem(), "another");
-  const auto failed = [&](const http::trust& trust) {
+  const auto failed = [&](const http::clients::trust& trust) {
     http_loop loop;
-    http::request r;
+    http::clients::request r;
     r.method = "GET";
     r.url = "https://localhost:" + std::to_string(server.port()) + "/";
     r.trust = trust;

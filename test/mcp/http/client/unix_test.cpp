@@ -14,7 +14,7 @@ using namespace mcpbx;
 using namespace mcpbx::test;
 
 recorder post(http_loop& loop, const std::string& url) {
-  http::request r;
+  http::clients::request r;
   r.url = url;
   r.body.append_copy("hi");
   recorder got;
@@ -29,8 +29,8 @@ TEST_CASE("client: an endpoint behind a Unix socket is asked, its connection kep
     http_peer::request q;
     while (peer.read(q)) send_plain(peer, 200, "text/plain", q.target + " " + q.header("host") + " " + q.body);
   });
-  http::client::options o;
-  o.proxies = http::proxy_rules::from([](const char*) { return std::string("http://127.0.0.1:1"); });
+  http::clients::client::options o;
+  o.proxies = http::clients::proxy_rules::from([](const char*) { return std::string("http://127.0.0.1:1"); });
   http_loop loop(nullptr, o);
   CHECK(post(loop, "unix:" + path + ":/v1/chat?x=1").body == "/v1/chat?x=1 localhost hi");
   CHECK(post(loop, "unix://" + path).body == "/ localhost hi");
@@ -42,7 +42,7 @@ TEST_CASE("client: a socket that is not there, or that nobody serves, is told wi
   http_loop loop;
   const auto got = post(loop, "unix:/no/such/model.sock:/v1");
   REQUIRE(got.failure);
-  CHECK(got.failure->stage == http::stage::connect);
+  CHECK(got.failure->stage == http::clients::stage::connect);
   CHECK(got.failure->why.message == "unix:/no/such/model.sock could not be reached: No such file or directory.");
 }
 

@@ -9,7 +9,7 @@
 namespace {
 
 using namespace mcpbx;
-using namespace mcpbx::http;
+using namespace mcpbx::http::servers;
 using verdict = request_parser::verdict;
 
 struct parsed {

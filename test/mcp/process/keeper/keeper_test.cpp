@@ -23,7 +23,9 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::keepers;
+using namespace mcpbx::mcp::process;
+using namespace mcpbx::mcp::rpc;
 using namespace mcpbx::test;
 
 namespace {

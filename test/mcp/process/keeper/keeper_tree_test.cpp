@@ -10,7 +10,8 @@
 #include <vector>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::mcp::keepers;
+using namespace mcpbx::mcp::process;
 using namespace mcpbx::test;
 
 namespace {

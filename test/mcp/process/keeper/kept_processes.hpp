@@ -28,20 +28,20 @@
 namespace mcpbx::test {
 
 /// One server: launches it, starts its connection and notes everything.
-class server_recorder final : public mcp::process_events {
+class server_recorder final : public mcp::process::process_events {
  public:
   pid_t pid = -1;
-  std::unique_ptr<mcp::transport> connection;
+  std::unique_ptr<mcp::transports::transport> connection;
   recorder seen;
   std::string errors;
   std::optional<error> failed;
-  std::optional<mcp::process_exit> exit;
+  std::optional<mcp::process::process_exit> exit;
   int endings = 0;
   std::size_t messages_at_exit = 0;
   std::function<void()> on_end;
-  std::unique_ptr<mcp::server_process> process;
+  std::unique_ptr<mcp::process::server_process> process;
 
-  void on_spawned(pid_t p, std::unique_ptr<mcp::transport> c) override {
+  void on_spawned(pid_t p, std::unique_ptr<mcp::transports::transport> c) override {
     pid = p;
     connection = std::move(c);
     connection->start(seen);
@@ -51,7 +51,7 @@ class server_recorder final : public mcp::process_events {
     ended();
   }
   void on_stderr(std::string_view bytes) override { errors += bytes; }
-  void on_exited(mcp::process_exit how) override {
+  void on_exited(mcp::process::process_exit how) override {
     exit = how;
     messages_at_exit = seen.messages.size();
     ended();
@@ -69,21 +69,23 @@ struct keeper_fixture {
   boost::asio::io_context io{1};
   manual_time time;
   int lost = 0;
-  std::unique_ptr<mcp::keeper> keeper;
+  std::unique_ptr<mcp::keepers::keeper> keeper;
 
-  explicit keeper_fixture(const mcp::keeper_options& options = {}) {
+  explicit keeper_fixture(const mcp::keepers::keeper_options& options = {}) {
     // Children that a killed keeper had just forked have no mark yet and become children of this process, as the
     // daemon's stray_reaper expects. They end by themselves; these tests count zombies, so none may be left over.
     run_until(io, [] { return ::waitpid(-1, nullptr, WNOHANG) < 0; });
-    auto handle = mcp::fork_keeper(options);
+    auto handle = mcp::keepers::fork_keeper(options);
     REQUIRE(handle);
-    keeper = std::make_unique<mcp::keeper>(io.get_executor(), time, *handle, mcp::line_framer::options{},
-                                           [this] { ++lost; });
+    keeper = std::make_unique<mcp::keepers::keeper>(io.get_executor(), time, *handle, mcp::rpc::line_framer::options{},
+                                                    [this] { ++lost; });
   }
   void launch(server_recorder& s, std::vector<std::string> argv, bool keep_orphans = false) {
     launch_spec(s, {"test", std::move(argv), {"PATH=/usr/bin:/bin"}, "/", keep_orphans});
   }
-  void launch_spec(server_recorder& s, mcp::process_spec spec) { s.process = keeper->launch(std::move(spec), s); }
+  void launch_spec(server_recorder& s, mcp::process::process_spec spec) {
+    s.process = keeper->launch(std::move(spec), s);
+  }
   void launch_shell(server_recorder& s, std::string script, bool keep_orphans = false) {
     launch(s, {"sh", "-c", std::move(script)}, keep_orphans);
   }
@@ -125,7 +127,7 @@ inline std::vector<pid_t> sleeping(const std::string& word) {
     if (!std::isdigit(static_cast<unsigned char>(name[0]))) continue;
     const std::string line = read_file("/proc/" + name + "/cmdline");
     const auto pid = static_cast<pid_t>(std::stol(name));
-    if (line.ends_with(tail) && line.find('\0') == line.size() - word.size() - 2 && !mcp::has_ended(pid))
+    if (line.ends_with(tail) && line.find('\0') == line.size() - word.size() - 2 && !mcp::process::has_ended(pid))
       found.push_back(pid);
   }
   return found;
@@ -149,7 +151,8 @@ inline bool exists(pid_t pid) {
 
 inline std::size_t zombies_below(pid_t root) {
   std::size_t count = 0;
-  for (const auto& node : mcp::processes_below(root)) count += exists(node.pid) && mcp::has_ended(node.pid);
+  for (const auto& node : mcp::process::processes_below(root))
+    count += exists(node.pid) && mcp::process::has_ended(node.pid);
   return count;
 }
 

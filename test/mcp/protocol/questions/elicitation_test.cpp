@@ -9,7 +9,8 @@
 #include <string_view>
 
 using namespace mcpbx;
-using namespace mcpbx::mcp;
+using namespace mcpbx::json;
+using namespace mcpbx::mcp::questions;
 
 namespace {
 

@@ -12,7 +12,8 @@
 namespace {
 
 using namespace mcpbx;
-using namespace mcpbx::providers;
+using namespace mcpbx::providers::adapt;
+using namespace mcpbx::providers::schema;
 
 // `many` texts, with `#` replaced by a number, joined by commas.
 std::string listed(int many, std::string_view text) {

@@ -14,7 +14,8 @@
 namespace {
 
 using namespace mcpbx;
-using namespace mcpbx::providers;
+using namespace mcpbx::json;
+using namespace mcpbx::providers::adapt;
 
 std::string for_api(std::string_view api, std::string_view schema) {
   const auto out = schema_for(api, raw_json::parse(schema).value());

@@ -8,9 +8,9 @@
 #include <vector>
 
 using mcpbx::errc;
-using mcpbx::raw_json;
-using mcpbx::providers::json_schema;
-using mcpbx::providers::known_schema;
+using mcpbx::json::raw_json;
+using mcpbx::providers::schema::json_schema;
+using mcpbx::providers::schema::known_schema;
 
 namespace {
 
@@ -21,7 +21,7 @@ json_schema compiled(std::string_view schema) {
 }
 
 std::string said(std::string_view schema, std::string_view value) {
-  return describe(compiled(schema).check(raw_json::own(value)).violations, "arguments");
+  return mcpbx::providers::schema::describe(compiled(schema).check(raw_json::own(value)).violations, "arguments");
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ TEST_CASE("json_schema bounds: a check that runs out of steps or depth accepts a
 TEST_CASE("json_schema: what cannot be checked is accepted and noted") {
   const auto schema = compiled(R"({"properties":{"a":{"$ref":"https://example.com/x"},"b":{"pattern":"(?<=a)b"},
                                    "c":{"minLength":"3"},"d":{"type":"any"},"e":{"$ref":"#/$defs/none"}}})");
-  CHECK(describe(schema.notes(), "schema") ==
+  CHECK(mcpbx::providers::schema::describe(schema.notes(), "schema") ==
         "- schema.properties.a.$ref: expected a reference to a schema in the same document, found the string "
         "\"https://example.com/x\"\n"
         "- schema.properties.b.pattern: expected a regular expression that can be checked (look-behind is not "
@@ -177,13 +177,13 @@ TEST_CASE("json_schema: references lead into known schemas, whatever the order")
                                          known);
   REQUIRE(made.has_value());
   const auto wrong = [&](std::string_view value) {
-    return describe(made->check(raw_json::own(value)).violations, "arguments");
+    return mcpbx::providers::schema::describe(made->check(raw_json::own(value)).violations, "arguments");
   };
   CHECK(wrong(R"({"deep":"a","list":[1,2],"broken":1,"gone":1})") == "");
   CHECK(wrong(R"({"deep":1})") == "- arguments.deep: expected a string, found the number 1");
   CHECK(wrong(R"({"list":[1,"a"]})") == "- arguments.list[1]: expected an integer, found the string \"a\"");
   // A fault in a known schema is reported with the way there; schemas without references to them are not checked.
-  CHECK(describe(made->notes(), "schema") ==
+  CHECK(mcpbx::providers::schema::describe(made->notes(), "schema") ==
         "- schema.properties.broken.$ref: expected a reference to a schema in the same document, found the string "
         "\"broken\"\n"
         "- schema.properties.gone.$ref: expected a reference to a schema in the same document, found the string "
@@ -214,7 +214,7 @@ TEST_CASE("json_schema: a known metaschema says which vocabularies mean anything
   CHECK(schema.check(raw_json::own(R"({"a":1})")).violations.empty());  // no applicators
   CHECK(schema.check(raw_json::own("{}")).violations.size() == 1);      // validation
   CHECK(schema.check(raw_json::own("[]")).violations.size() == 1);      // in an inner resource as well
-  CHECK(describe(schema.notes(), "schema") ==
+  CHECK(mcpbx::providers::schema::describe(schema.notes(), "schema") ==
         "- schema.$schema: expected a metaschema that requires no vocabulary but those of 2020-12, found the string "
         "\"https://example.com/meta#\"\n"
         "- schema.$defs.other.properties: expected an object of schemas, found the number 7");

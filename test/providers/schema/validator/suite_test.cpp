@@ -19,8 +19,8 @@ namespace {
 
 namespace json = boost::json;
 namespace fs = std::filesystem;
-using mcpbx::providers::json_schema;
-using mcpbx::providers::known_schema;
+using mcpbx::providers::schema::json_schema;
+using mcpbx::providers::schema::known_schema;
 
 std::string read(const fs::path& file) {
   std::ifstream in(file);
@@ -34,7 +34,7 @@ void add_known(std::vector<known_schema>& all, const fs::path& folder, const std
     auto name = entry.path().lexically_relative(folder);
     if (name.extension() != ".json") continue;
     if (!with_extension) name.replace_extension();
-    all.push_back({base + name.generic_string(), mcpbx::raw_json::own(read(entry.path()))});
+    all.push_back({base + name.generic_string(), mcpbx::json::raw_json::own(read(entry.path()))});
   }
 }
 
@@ -42,22 +42,23 @@ struct counts {
   int passed = 0, total = 0;
 };
 
-counts run(const std::string& file, const json::value& groups, const std::vector<known_schema>& known) {
+counts run(const std::string& file, const boost::json::value& groups, const std::vector<known_schema>& known) {
   counts c;
   for (const auto& group : groups.as_array()) {
     const std::string name(group.at("description").as_string());
-    const auto text = json::serialize(group.at("schema"));
-    const auto made = json_schema::compile(mcpbx::raw_json::own(text), known);
+    const auto text = boost::json::serialize(group.at("schema"));
+    const auto made = json_schema::compile(mcpbx::json::raw_json::own(text), known);
     INFO(file << ": " << name);
     REQUIRE(made.has_value());
-    CHECK_MESSAGE(made->notes().empty(), (made->notes().empty() ? "" : describe(made->notes(), "schema")));
+    CHECK_MESSAGE(made->notes().empty(),
+                  (made->notes().empty() ? "" : mcpbx::providers::schema::describe(made->notes(), "schema")));
     for (const auto& test : group.at("tests").as_array()) {
       ++c.total;
-      const auto verdict = made->check(mcpbx::raw_json::own(json::serialize(test.at("data"))));
+      const auto verdict = made->check(mcpbx::json::raw_json::own(boost::json::serialize(test.at("data"))));
       const bool right = verdict.violations.empty() == test.at("valid").as_bool();
       if (right) ++c.passed;
       INFO(test.at("description").as_string());
-      INFO(describe(verdict.violations, "value"));
+      INFO(mcpbx::providers::schema::describe(verdict.violations, "value"));
       CHECK(right);
     }
   }
@@ -83,7 +84,7 @@ TEST_CASE("json_schema: every required test of the 2020-12 suite passes and the 
     return "| " + name + " | " + std::to_string(c.passed) + "/" + std::to_string(c.total) + " |\n";
   };
   for (const auto& file : files) {
-    const auto c = run(file.filename().string(), json::parse(read(file)), known);
+    const auto c = run(file.filename().string(), boost::json::parse(read(file)), known);
     table += line(file.filename().string(), c);
     all.passed += c.passed;
     all.total += c.total;

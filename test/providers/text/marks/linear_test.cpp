@@ -12,8 +12,9 @@
 namespace {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
-using providers::text::formats;
+using mcpbx::providers::text::formats;
 
 // Sanitizers make each byte many times as dear; what is quadratic shows in a quarter of a text too.
 constexpr std::size_t full(std::size_t bytes) {
@@ -70,7 +71,7 @@ TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte 
       CAPTURE(std::string(unit));
       CHECK(parse_text(format, text, 1).counted <= text.size());
     }
-    using bare = providers::text::parser_options::bare;
+    using bare = providers::text::marks::parser_options::bare;
     for (const std::size_t step : {std::string_view::npos, std::size_t{1}}) {
       CAPTURE(std::string(unit));
       CHECK(parse_text("hermes", text, step, {.untagged = bare::alone, .show_unreadable = step == 1}).counted <=
@@ -167,7 +168,7 @@ TEST_CASE("F10: blanks that an object may come behind are waited for in linear t
     CHECK(got.reply.calls.size() <= 1);
   }
   CHECK(parse_text("hermes", "Action: search\nAction Input: {}" + std::string(full(400'000), ' '), 1,
-                   {.untagged = providers::text::parser_options::bare::alone})
+                   {.untagged = providers::text::marks::parser_options::bare::alone})
             .reply.calls.size() == 1);
 }
 
@@ -176,7 +177,7 @@ TEST_CASE("F10: arguments are fitted to their types in linear time, however many
   constexpr int many = 30'000;
   providers::tool_definition tool;
   std::string schema = R"({"type":"object","properties":{)";
-  std::vector<providers::text::untyped_argument> arguments;
+  std::vector<providers::text::marks::untyped_argument> arguments;
   for (int i = 0; i < many; ++i) {
     const auto name = "property_" + std::to_string(i);
     schema += (i == 0 ? "\"" : ",\"") + name + R"(":{"type":"integer"})";
@@ -184,11 +185,11 @@ TEST_CASE("F10: arguments are fitted to their types in linear time, however many
   }
   tool.schema = raw_json::own(schema + "}}");
   providers::tool_call_block call;
-  providers::text::set_untyped(call, &tool, arguments);
+  providers::text::marks::set_untyped(call, &tool, arguments);
   CHECK(call.arguments.text().starts_with(R"({"property_0":0,"property_1":1,)"));
-  CHECK(providers::text::takes_no_more(&tool, arguments));
+  CHECK(providers::text::marks::takes_no_more(&tool, arguments));
   arguments.pop_back();
-  CHECK_FALSE(providers::text::takes_no_more(&tool, arguments));
+  CHECK_FALSE(providers::text::marks::takes_no_more(&tool, arguments));
 }
 
 TEST_CASE("F10: control tokens that wait for more text are not looked through at each mark behind them") {
@@ -223,7 +224,7 @@ TEST_CASE("F10: a schema whose references lead to the same ones over and over is
   providers::tool_definition tool;
   tool.schema = raw_json::own(schema + R"("d3":{"type":"integer"},"d4":{"$ref":"#/$defs/d4"}}})");
   providers::tool_call_block call;
-  providers::text::set_untyped(call, &tool, {{"a", "1"}});
+  providers::text::marks::set_untyped(call, &tool, {{"a", "1"}});
   CHECK(call.arguments.text() == R"({"a":1})");
 }
 

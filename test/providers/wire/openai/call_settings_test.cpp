@@ -6,7 +6,9 @@
 namespace call_settings_tests {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::providers;
+using namespace mcpbx::providers::wire;
 using namespace mcpbx::test;
 
 bool has(std::string_view text, std::string_view part) {

@@ -6,8 +6,10 @@
 namespace deployments_tests {
 
 using namespace mcpbx;
-using namespace mcpbx::test;
+using namespace mcpbx::json;
 using namespace mcpbx::providers;
+using namespace mcpbx::providers::registry;
+using namespace mcpbx::test;
 
 // A conversation with everything that these APIs carry.
 model_request everything() {

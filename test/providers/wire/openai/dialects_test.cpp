@@ -8,8 +8,12 @@
 namespace dialects_tests {
 
 using namespace mcpbx;
-using namespace mcpbx::test;
+using namespace mcpbx::json;
 using namespace mcpbx::providers;
+using namespace mcpbx::providers::openai;
+using namespace mcpbx::providers::registry;
+using namespace mcpbx::providers::wire;
+using namespace mcpbx::test;
 
 wire_options at(std::string base, std::string_view api = "openai-chat") {
   wire_options o;
@@ -168,7 +172,7 @@ TEST_CASE("F8: a tool whose caller wants it strict is so where the API has that 
   const auto fits =
       raw_json::literal(R"({"type":"object","properties":{},"required":[],"additionalProperties":false})");
   const auto sent = [&](std::string_view api, const wire_options& o, const raw_json& schema) {
-    tool_definition t{"t", "", schema};
+    providers::tool_definition t{"t", "", schema};
     t.strict = true;
     r.tools = tools_of({t});
     const auto body = body_as(api, r, o);

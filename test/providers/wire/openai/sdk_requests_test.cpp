@@ -13,8 +13,11 @@
 namespace {
 
 using namespace mcpbx;
-using namespace mcpbx::test;
+using namespace mcpbx::json;
 using namespace mcpbx::providers;
+using namespace mcpbx::providers::registry;
+using namespace mcpbx::providers::wire;
+using namespace mcpbx::test;
 namespace json = boost::json;
 
 json::value recorded(const std::string& api) {

@@ -8,8 +8,9 @@
 namespace anthropic_decode_tests {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::test;
-using providers::end_reason;
+using mcpbx::providers::end_reason;
 using kind = providers::model_error::kind;
 
 std::string event(std::string_view name, std::string_view more = "") {
@@ -396,7 +397,7 @@ TEST_CASE("anthropic, errors: statuses and bodies become kind, mend, and whether
     CAPTURE(r.type);
     const auto body = R"({"type":"error","error":{"type":")" + std::string(r.type) + R"(","message":"Said so.")" +
                       std::string(r.more) + R"(},"request_id":"req_1"})";
-    const auto e = providers::find_codec("anthropic")->decode_error(r.status, body, options());
+    const auto e = providers::registry::find_codec("anthropic")->decode_error(r.status, body, options());
     CHECK(e.type == r.what);
     CHECK(e.retryable == r.retryable);
     CHECK(e.message.find("Said so. ") != std::string::npos);

@@ -7,7 +7,10 @@
 namespace encode_tests {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::providers;
+using namespace mcpbx::providers::registry;
+using namespace mcpbx::providers::wire;
 using namespace mcpbx::test;
 
 const codec& chat() {
@@ -292,7 +295,7 @@ TEST_CASE("F8: a tool that keeps what it was encoded to is not encoded again, an
     CAPTURE(api);
     wire_options options;
     options.base_url = "http://127.0.0.1/v1";
-    tool_definition tool{"echo", "first", raw_json::literal(R"({"type":"object","properties":{}})")};
+    providers::tool_definition tool{"echo", "first", raw_json::literal(R"({"type":"object","properties":{}})")};
     tool.encoded = std::make_shared<fragment_cache>();
     const auto body = [&] {
       model_request r;

@@ -5,8 +5,11 @@
 namespace gemini_tests {
 
 using namespace mcpbx;
-using namespace mcpbx::test;
+using namespace mcpbx::json;
 using namespace mcpbx::providers;
+using namespace mcpbx::providers::registry;
+using namespace mcpbx::providers::wire;
+using namespace mcpbx::test;
 using kind = model_error::kind;
 
 wire_options google() {

@@ -5,8 +5,11 @@
 namespace message_list_tests {
 
 using namespace mcpbx;
-using namespace mcpbx::test;
+using namespace mcpbx::json;
 using namespace mcpbx::providers;
+using namespace mcpbx::providers::registry;
+using namespace mcpbx::providers::wire;
+using namespace mcpbx::test;
 
 message_ptr user_of(std::vector<block> blocks) {
   auto m = std::make_shared<message>();

@@ -7,7 +7,10 @@
 namespace responses_encode_tests {
 
 using namespace mcpbx;
+using namespace mcpbx::json;
 using namespace mcpbx::providers;
+using namespace mcpbx::providers::registry;
+using namespace mcpbx::providers::wire;
 using namespace mcpbx::test;
 
 const codec& responses() {
