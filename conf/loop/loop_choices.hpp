@@ -85,7 +85,7 @@ struct loop_choice {
 
 /// True for `decltype(row.settled)` of a text.
 template <class Member>
-inline constexpr bool is_text = std::is_same_v<Member, std::string mcpbx::conf::loop::settled_choices::*>;
+inline constexpr bool is_text = std::is_same_v<Member, std::string settled_choices::*>;
 
 // clang-format off: one setting, one line
 /// In the order of the schema.

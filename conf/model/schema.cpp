@@ -17,7 +17,7 @@ void print(std::string& out, const boost::json::value& v, int indent) {
     for (const auto& m : *o) {
       if (!first) out += ",\n";
       first = false;
-      out += inner + mcpbx::json::json_quoted({m.key().data(), m.key().size()}) + ": ";
+      out += inner + json::json_quoted({m.key().data(), m.key().size()}) + ": ";
       print(out, m.value(), indent + 2);
     }
     out += "\n" + outer + "}";

@@ -66,7 +66,7 @@ std::string default_json(milliseconds v) {
   return std::to_string(v.count());
 }
 std::string default_json(const std::string& v) {
-  return v.empty() ? std::string() : mcpbx::json::json_quoted(v);
+  return v.empty() ? std::string() : json::json_quoted(v);
 }
 std::string default_json(const loop::switch_or_text& v) {
   return v.text.empty() ? default_json(v.on) : default_json(v.text);

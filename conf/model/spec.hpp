@@ -227,7 +227,7 @@ constexpr shape shape_of() {
     return shape::text;
   else if constexpr (std::is_same_v<T, std::vector<std::string>>)
     return shape::plains;
-  else if constexpr (std::is_same_v<T, std::vector<mcpbx::conf::model::reference_string>>)
+  else if constexpr (std::is_same_v<T, std::vector<reference_string>>)
     return shape::texts;
   else if constexpr (std::is_same_v<T, string_map>)
     return shape::plain_map;
@@ -235,7 +235,7 @@ constexpr shape shape_of() {
     return shape::whole_map;
   else if constexpr (std::is_same_v<T, reference_map>)
     return shape::text_map;
-  else if constexpr (std::is_same_v<T, mcpbx::conf::loop::switch_or_text>)
+  else if constexpr (std::is_same_v<T, loop::switch_or_text>)
     return shape::switch_or_text;
   else if constexpr (std::is_same_v<T, json_text>)
     return shape::any_object;
@@ -274,7 +274,7 @@ template <class Target, class Owner, class T>
 key_spec member_key(T Owner::* member, std::string_view name, std::string_view doc) {
   using type = typename detail::bare<T>::type;
   key_spec k = detail::named_key(name, doc, detail::shape_of<type>());
-  k.in_milliseconds = std::is_same_v<type, mcpbx::conf::model::milliseconds> || std::is_same_v<type, span_map>;
+  k.in_milliseconds = std::is_same_v<type, milliseconds> || std::is_same_v<type, span_map>;
   if constexpr (loop::worded<type>) k.words = loop::words_of<type>;
   k.default_json = detail::default_json(detail::prototype<Target>().*member);
   k.store = [member](void* target, const documents::node& n, const site& s) {

@@ -61,8 +61,8 @@ std::vector<raw_json> definitions(const std::string& folder) {
   return all;
 }
 
-mcpbx::mcp::catalogs::entry_ptr entry_of(const raw_json& definition, std::size_t number) {
-  auto e = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>();
+mcp::catalogs::entry_ptr entry_of(const raw_json& definition, std::size_t number) {
+  auto e = std::make_shared<mcp::catalogs::catalog_entry>();
   e->tool = "t" + std::to_string(number);
   e->name = "bench__" + e->tool;
   e->server = "bench";
@@ -93,13 +93,13 @@ tool_costs convert(std::string_view api, const std::vector<raw_json>& from, int 
   options.base_url = "http://127.0.0.1/v1";
   const std::string name(api);
   for (int i = 0; i < repeat; ++i) {
-    std::vector<mcpbx::mcp::catalogs::entry_ptr> entries;
+    std::vector<mcp::catalogs::entry_ptr> entries;
     for (std::size_t n = 0; n < tool_count; ++n) entries.push_back(entry_of(from[n % from.size()], n));
-    const auto before = std::make_shared<mcpbx::mcp::catalogs::catalog>(entries, 1);
+    const auto before = std::make_shared<mcp::catalogs::catalog>(entries, 1);
     entries[tool_count / 2] = entry_of(from[0], tool_count);
-    const auto after = std::make_shared<mcpbx::mcp::catalogs::catalog>(entries, 2);
+    const auto after = std::make_shared<mcp::catalogs::catalog>(entries, 2);
     round_tools tools;
-    const auto ask = [&](const mcpbx::mcp::catalogs::catalog_ptr& catalog) {
+    const auto ask = [&](const mcp::catalogs::catalog_ptr& catalog) {
       model_request request;
       request.messages = {user_message("go")};
       request.tools = tools.offer(catalog, {}, name)->set;
@@ -145,7 +145,7 @@ struct round_costs {
   least first, next;
 };
 
-round_costs encode(std::string_view api, const mcpbx::providers::text::tool_format* format, int repeat) {
+round_costs encode(std::string_view api, const text::tool_format* format, int repeat) {
   round_costs costs;
   const auto* codec = find_codec(api);
   wire_options options;
@@ -171,7 +171,7 @@ void print(const std::string& row, double value) {
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   const int repeat = argc > 2 ? std::max(1, std::atoi(argv[2])) : 5;
-  mcpbx::log::install(mcpbx::log::level::off, {});
+  log::install(log::level::off, {});
   const auto from = definitions(argv[1]);
   if (from.empty()) return 1;
   double slowest_next = 0, slowest_changed = 0, slowest_first = 0, slowest_round = 0;
@@ -188,6 +188,6 @@ int main(int argc, char** argv) {
   print("1,000 tools, one changed", slowest_changed / 1e3);
   print("10,000 messages, first request", slowest_first / 1e3);
   print("10,000 messages, next round", slowest_round / 1e3);
-  const auto in_words = encode("openai-chat", mcpbx::providers::text::find_format("hermes"), repeat);
+  const auto in_words = encode("openai-chat", text::find_format("hermes"), repeat);
   print("10,000 messages as text, next round", in_words.next.value / 1e3);
 }

@@ -88,7 +88,7 @@ usage some_tokens() {
 std::vector<run_record> run_of(std::size_t number, int calls, std::size_t inherited) {
   const std::string words(200, 'w');
   const auto name = "run_" + std::to_string(number);
-  daemon::stored::record::run_started started;
+  record::run_started started;
   started.run = name;
   started.session = "ses_bench";
   started.principal = "uid:1000";
@@ -100,7 +100,7 @@ std::vector<run_record> run_of(std::size_t number, int calls, std::size_t inheri
   all.emplace_back(std::move(started));
   for (int i = 0; i < calls; ++i) {
     const auto id = "call_" + std::to_string(number) + "_" + std::to_string(i);
-    all.emplace_back(daemon::stored::record::round_started{i, "bench", true, i * 900});
+    all.emplace_back(record::round_started{i, "bench", true, i * 900});
     tool_call_block call;
     call.id = call.provider_id = id;
     call.name = "notes__search";
@@ -109,33 +109,32 @@ std::vector<run_record> run_of(std::size_t number, int calls, std::size_t inheri
     const auto raw = R"({"role":"assistant","content":null,"tool_calls":[{"id":")" + id +
                      R"(","type":"function","function":{"name":"notes__search","arguments":)" +
                      json_quoted(call.arguments_text) + "}}]}";
-    all.emplace_back(daemon::stored::record::assistant{assistant({std::move(call)}, raw),
-                                                       providers::end_reason::tool_calls,
-                                                       "tool_calls",
-                                                       some_tokens(),
-                                                       800,
-                                                       {},
-                                                       {{"notes__search", "notes", "search"}}});
-    daemon::stored::record::call_intent intent;
+    all.emplace_back(record::assistant{assistant({std::move(call)}, raw),
+                                       providers::end_reason::tool_calls,
+                                       "tool_calls",
+                                       some_tokens(),
+                                       800,
+                                       {},
+                                       {{"notes__search", "notes", "search"}}});
+    record::call_intent intent;
     intent.call_id = id;
     intent.name = "notes__search";
     intent.server = "notes";
     intent.definition_hash = intent.arguments_hash = 0x0123'4567'89ab'cdef;
     all.emplace_back(std::move(intent));
-    all.emplace_back(daemon::stored::record::call_result{
-        id, raw_json::own(R"({"content":[{"type":"text","text":")" + words + "\"}]}"), false,
-        daemon::stored::record::result_cause::server, 40});
+    all.emplace_back(record::call_result{id, raw_json::own(R"({"content":[{"type":"text","text":")" + words + "\"}]}"),
+                                         false, record::result_cause::server, 40});
   }
-  all.emplace_back(daemon::stored::record::round_started{calls, "bench", true, calls * 900});
-  all.emplace_back(daemon::stored::record::assistant{
-      assistant({text_block{words}}, R"({"role":"assistant","content":")" + words + "\"}"),
-      providers::end_reason::stop,
-      "stop",
-      some_tokens(),
-      800,
-      {},
-      {}});
-  all.emplace_back(daemon::stored::record::run_ended{});
+  all.emplace_back(record::round_started{calls, "bench", true, calls * 900});
+  all.emplace_back(
+      record::assistant{assistant({text_block{words}}, R"({"role":"assistant","content":")" + words + "\"}"),
+                        providers::end_reason::stop,
+                        "stop",
+                        some_tokens(),
+                        800,
+                        {},
+                        {}});
+  all.emplace_back(record::run_ended{});
   return all;
 }
 

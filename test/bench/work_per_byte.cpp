@@ -85,46 +85,46 @@ raw_json array_of(std::size_t bytes, std::string_view element) {
   return raw_json::own("[" + filled(bytes, element, ",") + "]");
 }
 
-struct nobody final : mcpbx::mcp::rpc::message_sink {
-  void on_message(mcpbx::mcp::rpc::message&& m) override { (void)mcpbx::mcp::server::param_reader(m.params); }
-  void on_fault(mcpbx::mcp::rpc::message_fault) override {}
+struct nobody final : mcp::rpc::message_sink {
+  void on_message(mcp::rpc::message&& m) override { (void)mcp::server::param_reader(m.params); }
+  void on_fault(mcp::rpc::message_fault) override {}
 };
 
-struct silent_host final : mcpbx::mcp::server::caller_host {
-  void send(const mcpbx::mcp::server::answered&, const segments& text) override { bytes += text.size(); }
+struct silent_host final : mcp::server::caller_host {
+  void send(const mcp::server::answered&, const segments& text) override { bytes += text.size(); }
   void send_progress(std::uint64_t, const segments&) override {}
-  void send_list_changed(const mcpbx::mcp::protocol::feature_kind&, const segments&) override {}
-  void send_ask(std::uint64_t, const segments&, mcpbx::mcp::rpc::outgoing) override {}
-  void send_note(const mcpbx::mcp::server::note&, const segments&) override {}
+  void send_list_changed(const mcp::protocol::feature_kind&, const segments&) override {}
+  void send_ask(std::uint64_t, const segments&, mcp::rpc::outgoing) override {}
+  void send_note(const mcp::server::note&, const segments&) override {}
   time_source& time() override { return clock; }
   const std::string& principal() const override { return who; }
-  mcpbx::mcp::catalogs::catalog_ptr tools() const override { return catalog; }
+  mcp::catalogs::catalog_ptr tools() const override { return catalog; }
   void when_settled(milliseconds, std::function<void()> then) override { then(); }
-  bool handle(std::string_view, const raw_json&, const mcpbx::mcp::server::reply_once& reply) override {
+  bool handle(std::string_view, const raw_json&, const mcp::server::reply_once& reply) override {
     open.push_back(reply);
     return true;
   }
   std::vector<std::string_view> methods() const override { return {}; }
-  mcpbx::mcp::catalogs::catalog_ptr catalog =
-      std::make_shared<mcpbx::mcp::catalogs::catalog>(std::vector<mcpbx::mcp::catalogs::entry_ptr>(), 1);
-  mcpbx::test::manual_time clock;
+  mcp::catalogs::catalog_ptr catalog =
+      std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>(), 1);
+  test::manual_time clock;
   std::string who = "uid:1000";
-  std::vector<mcpbx::mcp::server::reply_once> open;
+  std::vector<mcp::server::reply_once> open;
   std::size_t bytes = 0;
 };
-struct session_sink final : mcpbx::mcp::rpc::message_sink {
-  explicit session_sink(mcpbx::mcp::catalogs::catalog_ptr tools) {
+struct session_sink final : mcp::rpc::message_sink {
+  explicit session_sink(mcp::catalogs::catalog_ptr tools) {
     host.catalog = std::move(tools);
     feed(R"({"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25"}})"
          "\n");
   }
   void feed(std::string_view lines) { framer.feed(lines, *this); }
-  void on_message(mcpbx::mcp::rpc::message&& m) override { session.on_message(std::move(m)); }
-  void on_fault(mcpbx::mcp::rpc::message_fault f) override { session.on_fault(f); }
+  void on_message(mcp::rpc::message&& m) override { session.on_message(std::move(m)); }
+  void on_fault(mcp::rpc::message_fault f) override { session.on_fault(f); }
   silent_host host;
-  mcpbx::mcp::callers::caller_session::options options;
-  mcpbx::mcp::callers::caller_session session{host, options};
-  mcpbx::mcp::rpc::line_framer framer{mcpbx::mcp::rpc::line_framer::options{}};
+  mcp::callers::caller_session::options options;
+  mcp::callers::caller_session session{host, options};
+  mcp::rpc::line_framer framer{mcp::rpc::line_framer::options{}};
 };
 
 raw_json page_of_tools(std::size_t n) {
@@ -133,12 +133,12 @@ raw_json page_of_tools(std::size_t n) {
                                R"("inputSchema":{"type":"object","properties":{"path":{"type":"string"}}}})") +
                        "]}");
 }
-mcpbx::mcp::catalogs::catalog_ptr catalog_of(std::size_t n) {
-  mcpbx::mcp::session::feature_lister lister(mcpbx::mcp::protocol::tool_kind());
+mcp::catalogs::catalog_ptr catalog_of(std::size_t n) {
+  mcp::session::feature_lister lister(mcp::protocol::tool_kind());
   (void)lister.take_page(page_of_tools(n));
-  mcpbx::mcp::catalogs::catalog_builder b({{.name = "server", .tools = {}, .owner = {}}});
-  b.set_list(0, mcpbx::mcp::protocol::tool_kind(),
-             std::make_shared<const std::vector<mcpbx::mcp::protocol::feature_item>>(lister.take_items()));
+  mcp::catalogs::catalog_builder b({{.name = "server", .tools = {}, .owner = {}}});
+  b.set_list(0, mcp::protocol::tool_kind(),
+             std::make_shared<const std::vector<mcp::protocol::feature_item>>(lister.take_items()));
   return b.build();
 }
 
@@ -150,7 +150,7 @@ auto with(F&& make_input, auto&& work) {
   };
 }
 void decode_chat(const std::string& events) {
-  (void)mcpbx::test::decode(events);
+  (void)test::decode(events);
 }
 std::string event_of(const std::string& json) {
   return "data: " + json + "\n\n";
@@ -161,10 +161,9 @@ row text_row(std::string format, std::string name, std::string_view unit, std::s
           [format, unit = std::string(unit), step](std::size_t n) -> prepared {
             auto text = std::make_shared<std::string>(filled(n, unit));
             return [format, step, text] {
-              if (format != "native") return (void)mcpbx::test::parse_text(format, *text, step);
-              mcpbx::test::parsed_text got;
-              mcpbx::providers::text::native_parser parser(
-                  mcpbx::providers::text::marks::offered_tools(mcpbx::test::vector_tools()), {});
+              if (format != "native") return (void)test::parse_text(format, *text, step);
+              test::parsed_text got;
+              providers::text::native_parser parser(providers::text::marks::offered_tools(test::vector_tools()), {});
               for (std::size_t at = 0; at < text->size(); at += step)
                 parser.feed(std::string_view(*text).substr(at, step), got);
               (void)parser.finish(got);
@@ -185,11 +184,11 @@ std::vector<row> rows() {
   add("find_member in ,\"\":0", 32 * M, small_members, [](const raw_json& j) { (void)find_member(j, "x"); });
   add("read_members in ,\"\":0", 32 * M, small_members, [](const raw_json& j) { (void)read_members(j, {"x", "y"}); });
   add("params of ,\"\":0, their turn", 32 * M, small_members,
-      [](const raw_json& j) { (void)mcpbx::mcp::server::param_reader(j); });
+      [](const raw_json& j) { (void)mcp::server::param_reader(j); });
   add(
       "params: a list of texts", 32 * M,
       [](std::size_t n) { return raw_json::own(R"({"t":[)" + filled(n, R"("")", ",") + "]}"); },
-      [](const raw_json& j) { (void)mcpbx::mcp::server::param_reader(j).texts("t"); });
+      [](const raw_json& j) { (void)mcp::server::param_reader(j).texts("t"); });
   add(
       "one line of ,\"\":0, all of its reads", 32 * M,
       [](std::size_t n) {
@@ -197,7 +196,7 @@ std::vector<row> rows() {
       },
       [](const std::string& line) {
         nobody sink;
-        mcpbx::mcp::rpc::line_framer framer{mcpbx::mcp::rpc::line_framer::options{}};
+        mcp::rpc::line_framer framer{mcp::rpc::line_framer::options{}};
         for (std::size_t at = 0; at < line.size(); at += 65'536)
           framer.feed(std::string_view(line).substr(at, 65'536), sink);
       });
@@ -213,8 +212,7 @@ std::vector<row> rows() {
                          "\n");
       },
       [](const std::string& lines) {
-        session_sink(std::make_shared<mcpbx::mcp::catalogs::catalog>(std::vector<mcpbx::mcp::catalogs::entry_ptr>(), 1))
-            .feed(lines);
+        session_sink(std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>(), 1)).feed(lines);
       });
   add(
       "a read of cancels, 1,024 open", 65'536,
@@ -223,8 +221,7 @@ std::vector<row> rows() {
                          "\n");
       },
       [](const std::string& lines) {
-        session_sink s(
-            std::make_shared<mcpbx::mcp::catalogs::catalog>(std::vector<mcpbx::mcp::catalogs::entry_ptr>(), 1));
+        session_sink s(std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>(), 1));
         s.feed(many(1024, R"({"jsonrpc":"2.0","id":#,"method":"x"})", "\n") + "\n" + lines);
       });
   for (const std::size_t tools : {300U, 1000U, 10'000U}) {
@@ -237,65 +234,64 @@ std::vector<row> rows() {
             calls +=
                 R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"server__some_tol_with_a_name_x)" +
                 std::to_string(i) + "\"}}\n";
-          return std::pair(std::make_shared<mcpbx::mcp::catalogs::catalog>(
+          return std::pair(std::make_shared<mcp::catalogs::catalog>(
                                std::vector(catalog->entries().begin(), catalog->entries().end()), 1),
                            std::move(calls));
         },
         [](const auto& in) { session_sink(in.first).feed(in.second); });
     add(
         "one unknown name, " + std::to_string(tools) + " tools", tools, [](std::size_t n) { return catalog_of(n); },
-        [](const mcpbx::mcp::catalogs::catalog_ptr& c) { (void)c->similar("server__some_tol_with_a_name_x"); });
+        [](const mcp::catalogs::catalog_ptr& c) { (void)c->similar("server__some_tol_with_a_name_x"); });
   }
   // Tools.
   add("a page of tools read", 10'000, page_of_tools, [](const raw_json& page) {
-    mcpbx::mcp::session::feature_lister lister(mcpbx::mcp::protocol::tool_kind());
+    mcp::session::feature_lister lister(mcp::protocol::tool_kind());
     (void)lister.take_page(page);
   });
   add("a catalog made", 10'000, [](std::size_t n) { return n; }, [](std::size_t n) { (void)catalog_of(n); });
   add(
       "tools/list made", 10'000, [](std::size_t n) { return catalog_of(n); },
-      [](const mcpbx::mcp::catalogs::catalog_ptr& c) {
-        (void)mcpbx::mcp::catalogs::catalog(std::vector(c->entries().begin(), c->entries().end()), 1)
-            .legacy_tools_list();
+      [](const mcp::catalogs::catalog_ptr& c) {
+        (void)mcp::catalogs::catalog(std::vector(c->entries().begin(), c->entries().end()), 1).legacy_tools_list();
       });
   add(
       "a definition of very many arguments, adapted", M,
       [](std::size_t n) {
         return raw_json::own(R"({"type":"object","properties":{)" + many(n / 20, R"("p#":{"type":1})") + "}}");
       },
-      [](const raw_json& j) { (void)mcpbx::providers::adapt::adapt_tool("t", "d", j); });
+      [](const raw_json& j) { (void)providers::adapt::adapt_tool("t", "d", j); });
   add(
       "the same for gemini", M,
       [](std::size_t n) {
         return raw_json::own(R"({"type":"object","properties":{)" + many(n / 20, R"("p#":{"type":1})") + "}}");
       },
-      [](const raw_json& j) { (void)mcpbx::providers::adapt::adapt_tool("t", "d", j, "gemini"); });
+      [](const raw_json& j) { (void)providers::adapt::adapt_tool("t", "d", j, "gemini"); });
   // Schemas.
   add(
       "schema compiled: properties", M / 4,
       [](std::size_t n) {
         return raw_json::own(R"({"properties":{)" + many(n / 30, R"("p#":{"type":"string"})") + "}}");
       },
-      [](const raw_json& j) { (void)mcpbx::providers::schema::json_schema::compile(j); });
+      [](const raw_json& j) { (void)providers::schema::json_schema::compile(j); });
   add(
       "schema compiled: a long enum", M - 64,
       [](std::size_t n) { return raw_json::own(R"({"enum":)" + std::string(array_of(n, "0").text()) + "}"); },
-      [](const raw_json& j) { (void)mcpbx::providers::schema::json_schema::compile(j); });
+      [](const raw_json& j) { (void)providers::schema::json_schema::compile(j); });
   add(
       "pattern (?:a{19990}){0}…", M / 16, [](std::size_t n) { return filled(n, "(?:a{19990}){0}"); },
-      [](const std::string& p) { (void)mcpbx::providers::schema::pattern::compile(p); });
+      [](const std::string& p) { (void)providers::schema::pattern::compile(p); });
   add(
       "pattern (?:){9999999}…", M / 16, [](std::size_t n) { return filled(n, "(?:){9999999}"); },
-      [](const std::string& p) { (void)mcpbx::providers::schema::pattern::compile(p); });
+      [](const std::string& p) { (void)providers::schema::pattern::compile(p); });
   add(
       "schema of such patterns", M / 2,
       [](std::size_t n) {
         return raw_json::own(R"({"allOf":[)" + many(n / 40, R"({"pattern":"(?:a{19990}){0}#b{9}"})") + "]}");
       },
-      [](const raw_json& j) { (void)mcpbx::providers::schema::json_schema::compile(j); });
+      [](const raw_json& j) { (void)providers::schema::json_schema::compile(j); });
   const auto checked = [](std::string_view schema) {
-    auto made = std::make_shared<mcpbx::providers::schema::json_schema>(
-        *mcpbx::providers::schema::json_schema::compile(raw_json::own(schema)));
+    auto made = std::make_shared<providers::schema::json_schema>(
+        *providers::schema::json_schema::compile(raw_json::own(schema)));
     return [made](const raw_json& j) { (void)made->check(j); };
   };
   add("arguments checked: a list", 32 * M, zeros, checked(R"({"items":{"type":"integer"}})"));
@@ -313,7 +309,7 @@ std::vector<row> rows() {
         return raw_json::own(R"({"type":"object","required":[)" + many(n / 24, R"("p#")") + R"(],"properties":{)" +
                              many(n / 24, R"("p#":{})") + "}}");
       },
-      [](const raw_json& j) { (void)mcpbx::daemon::core::empty_choice(j); });
+      [](const raw_json& j) { (void)daemon::core::empty_choice(j); });
   // Input from models.
   add(
       "custom_content: two deltas of members", M,
@@ -321,14 +317,14 @@ std::vector<row> rows() {
         const auto one = "{" + many(n / 24, R"("k#":1)") + "}";
         return std::array{one, one};
       },
-      [](const auto& deltas) { (void)mcpbx::providers::openai::merged_deltas(deltas); });
+      [](const auto& deltas) { (void)providers::openai::merged_deltas(deltas); });
   add(
       "custom_content: lists with index", M,
       [](std::size_t n) {
         const auto one = "[" + many(n / 40, R"({"index":#})") + "]";
         return std::array{one, one};
       },
-      [](const auto& deltas) { (void)mcpbx::providers::openai::merged_deltas(deltas); });
+      [](const auto& deltas) { (void)providers::openai::merged_deltas(deltas); });
   add(
       "chat: reasoning* keys in one event", 4 * M,
       [](std::size_t n) { return event_of(R"({"choices":[{"delta":{)" + many(n / 20, R"("reasoning#":1)") + "}}]}"); },
@@ -373,14 +369,14 @@ std::vector<row> rows() {
     add(
         api + ": an event of ,\"\":0", 16 * M,
         [](std::size_t n) { return event_of("{" + filled(n, R"("":0)", ",") + "}"); },
-        [api](const std::string& bytes) { (void)mcpbx::test::decode_as(api, bytes); });
+        [api](const std::string& bytes) { (void)test::decode_as(api, bytes); });
   add(
       "responses: deltas of one item", 4 * M,
       [](std::size_t n) {
         return filled(
             n, event_of(R"({"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a"})"));
       },
-      [](const std::string& bytes) { (void)mcpbx::test::decode_as("openai-responses", bytes); });
+      [](const std::string& bytes) { (void)test::decode_as("openai-responses", bytes); });
   add(
       "responses: very many items", 4 * M,
       [](std::size_t n) {
@@ -390,7 +386,7 @@ std::vector<row> rows() {
                 R"({"type":"response.output_item.added","output_index":#,"item":{"type":"function_call","id":"i#","call_id":"c#","name":"f","arguments":"{}"}})"),
             "");
       },
-      [](const std::string& bytes) { (void)mcpbx::test::decode_as("openai-responses", bytes); });
+      [](const std::string& bytes) { (void)test::decode_as("openai-responses", bytes); });
   add(
       "anthropic: very many blocks", 4 * M,
       [](std::size_t n) {
@@ -399,7 +395,7 @@ std::vector<row> rows() {
                     event_of(R"({"type":"content_block_start","index":#,"content_block":{"type":"text","text":"a"}})"),
                     "");
       },
-      [](const std::string& bytes) { (void)mcpbx::test::decode_as("anthropic", bytes); });
+      [](const std::string& bytes) { (void)test::decode_as("anthropic", bytes); });
   add(
       "sse: lines without events, in many reads", 16 * M, [](std::size_t n) { return filled(n, "data:\n"); },
       [](const std::string& bytes) {
@@ -414,7 +410,7 @@ std::vector<row> rows() {
   add(
       "stop a…ab of 400 kB", 4 * M, [](std::size_t n) { return std::string(n, 'a'); },
       [](const std::string& text) {
-        mcpbx::providers::text::stop_finder finder({std::string(400'000, 'a') + "b"});
+        providers::text::stop_finder finder({std::string(400'000, 'a') + "b"});
         for (std::size_t at = 0; at < text.size(); at += 16) (void)finder.feed(std::string_view(text).substr(at, 16));
       });
   // Repair.
@@ -426,7 +422,7 @@ std::vector<row> rows() {
                                    {"comments", "/* "}})
     add(
         std::string("repair: ") + name, 4 * M, [unit](std::size_t n) { return "{\"a\":" + filled(n - 64, unit); },
-        [](const std::string& text) { (void)mcpbx::providers::repair_json(text); });
+        [](const std::string& text) { (void)providers::repair_json(text); });
   // Calls in text.
   for (const std::string format : {"native", "react", "hermes", "qwen3-coder", "llama3", "mistral", "xml", "glm",
                                    "harmony", "deepseek", "gemma", "minimax"})
@@ -460,41 +456,37 @@ std::vector<row> rows() {
   add(
       "http: headers", 16'384, [](std::size_t n) { return "GET / HTTP/1.1\r\n" + filled(n - 64, "a:b\r\n") + "\r\n"; },
       [](const std::string& text) {
-        mcpbx::http::servers::request_parser parser({});
+        http::servers::request_parser parser({});
         std::string held;
         for (const char c : text) {
           held += c;
           std::size_t used = 0;
-          if (parser.put(held, used) != mcpbx::http::servers::request_parser::verdict::need_more) break;
+          if (parser.put(held, used) != http::servers::request_parser::verdict::need_more) break;
           held.erase(0, used);
         }
       });
   add(
       "feed: deltas that nobody reads", 262'144, [](std::size_t n) { return n; },
       [](std::size_t n) {
-        const auto feed =
-            std::make_shared<mcpbx::daemon::run::run_feed>("r", mcpbx::daemon::run::run_feed::options{.keep = true});
-        for (std::size_t i = 0; i < n; ++i)
-          feed->push({mcpbx::daemon::run::run_event::kind::text, "", "some text", {}});
+        const auto feed = std::make_shared<daemon::run::run_feed>("r", daemon::run::run_feed::options{.keep = true});
+        for (std::size_t i = 0; i < n; ++i) feed->push({daemon::run::run_event::kind::text, "", "some text", {}});
       });
   add(
       "feed: progress of one call and of many", 65'536, [](std::size_t n) { return n; },
       [](std::size_t n) {
-        const auto feed =
-            std::make_shared<mcpbx::daemon::run::run_feed>("r", mcpbx::daemon::run::run_feed::options{.keep = true});
+        const auto feed = std::make_shared<daemon::run::run_feed>("r", daemon::run::run_feed::options{.keep = true});
         segments body;
         body.append_literal(R"({"type":"tool_progress"})");
         for (std::size_t i = 0; i < n; ++i)
-          feed->push({mcpbx::daemon::run::run_event::kind::tool_progress, "c" + std::to_string(i % 4096), "", body});
+          feed->push({daemon::run::run_event::kind::tool_progress, "c" + std::to_string(i % 4096), "", body});
       });
   add(
       "feed: logs that nobody reads", 65'536, [](std::size_t n) { return n; },
       [](std::size_t n) {
-        const auto feed =
-            std::make_shared<mcpbx::daemon::run::run_feed>("r", mcpbx::daemon::run::run_feed::options{.keep = true});
+        const auto feed = std::make_shared<daemon::run::run_feed>("r", daemon::run::run_feed::options{.keep = true});
         segments body;
         body.append_literal(R"({"type":"tool_log"})");
-        for (std::size_t i = 0; i < n; ++i) feed->push({mcpbx::daemon::run::run_event::kind::tool_log, "c", "", body});
+        for (std::size_t i = 0; i < n; ++i) feed->push({daemon::run::run_event::kind::tool_log, "c", "", body});
       });
   return all;
 }

@@ -22,18 +22,18 @@ struct example {
 };
 
 const std::array examples{
-    example{&mcpbx::conf::model::forms::filled, "text", ""},
-    example{&mcpbx::conf::model::forms::env_name, "A_1", "1A"},
-    example{&mcpbx::conf::model::forms::header_name, "X-Key", "X Key"},
-    example{&mcpbx::conf::model::forms::header_value, "one line", "two\\nlines"},
-    example{&mcpbx::conf::model::forms::http_url, "https://a.example/mcp", "ftp://a.example"},
-    example{&mcpbx::conf::model::forms::server_url, "https://a.example/mcp", "ftp://a.example"},
-    example{&mcpbx::conf::model::forms::endpoint_url, "unix:/run/model.sock:/v1", "ftp://a.example"},
-    example{&mcpbx::conf::model::forms::tool_glob, "git_*", ""},
-    example{&mcpbx::conf::model::forms::tool_name, "history", "no blanks"},
-    example{&mcpbx::conf::model::forms::root_place, "~/notes", "https://a.example"},
-    example{&mcpbx::conf::model::forms::loopback_address, "127.0.0.1:8421", "0.0.0.0:8421"},
-    example{&mcpbx::conf::model::forms::store_url, "sqlite:", "mysql://x"},
+    example{&forms::filled, "text", ""},
+    example{&forms::env_name, "A_1", "1A"},
+    example{&forms::header_name, "X-Key", "X Key"},
+    example{&forms::header_value, "one line", "two\\nlines"},
+    example{&forms::http_url, "https://a.example/mcp", "ftp://a.example"},
+    example{&forms::server_url, "https://a.example/mcp", "ftp://a.example"},
+    example{&forms::endpoint_url, "unix:/run/model.sock:/v1", "ftp://a.example"},
+    example{&forms::tool_glob, "git_*", ""},
+    example{&forms::tool_name, "history", "no blanks"},
+    example{&forms::root_place, "~/notes", "https://a.example"},
+    example{&forms::loopback_address, "127.0.0.1:8421", "0.0.0.0:8421"},
+    example{&forms::store_url, "sqlite:", "mysql://x"},
 };
 
 std::string good_text(const form* f) {

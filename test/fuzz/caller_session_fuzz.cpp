@@ -34,15 +34,15 @@ struct conversation {
         auto& call = server->calls[i];
         if (!call.done) continue;
         if (what.starts_with("!ask"))
-          call.questions->ask({"s", "elicitation/create", {}}, [](mcpbx::mcp::rpc::call_outcome&&) {});
+          call.questions->ask({"s", "elicitation/create", {}}, [](mcp::rpc::call_outcome&&) {});
         if (what.starts_with("!log") && call.log) call.log(raw_json::literal(R"({"level":"info"})"));
         if (what.starts_with("!end"))
-          std::exchange(call.done, nullptr)({mcpbx::mcp::rpc::call_outcome::kind::result, raw_json::literal("{}"), {}});
+          std::exchange(call.done, nullptr)({mcp::rpc::call_outcome::kind::result, raw_json::literal("{}"), {}});
       }
     if (what.starts_with("!tick")) host.clock.advance(milliseconds(1000));
     if (what.starts_with("!late")) host.clock.advance(milliseconds(700'000));
     if (what.starts_with("!settle")) host.settle();
-    if (what.starts_with("!changed")) session.list_changed(mcpbx::mcp::protocol::tool_kind());
+    if (what.starts_with("!changed")) session.list_changed(mcp::protocol::tool_kind());
     if (what.starts_with("!updated")) fake_client::tell(legacy->watching, "a:1", R"({"uri":"a:1"})");
     // The state that the caller was given last, in place of it.
     if (what.starts_with("!state"))
@@ -53,23 +53,23 @@ struct conversation {
                                         R"({"elicitation":{}})")));
   }
   void line_of(std::string_view text) {
-    struct sink final : mcpbx::mcp::rpc::message_sink {
-      explicit sink(mcpbx::mcp::callers::caller_session& s) : to(s) {}
-      void on_message(mcpbx::mcp::rpc::message&& m) override { to.on_message(std::move(m)); }
-      void on_fault(mcpbx::mcp::rpc::message_fault f) override { to.on_fault(f); }
-      mcpbx::mcp::callers::caller_session& to;
+    struct sink final : mcp::rpc::message_sink {
+      explicit sink(mcp::callers::caller_session& s) : to(s) {}
+      void on_message(mcp::rpc::message&& m) override { to.on_message(std::move(m)); }
+      void on_fault(mcp::rpc::message_fault f) override { to.on_fault(f); }
+      mcp::callers::caller_session& to;
     } into(session);
     framer.feed(std::string(text) + "\n", into);
   }
 
   std::shared_ptr<fake_client> legacy = std::make_shared<fake_client>("s");
-  std::shared_ptr<fake_client> modern = std::make_shared<fake_client>("n", mcpbx::mcp::clients::era::modern);
+  std::shared_ptr<fake_client> modern = std::make_shared<fake_client>("n", mcp::clients::era::modern);
   fake_host host;
-  mcpbx::mcp::callers::held_calls::options held_options{.max_calls = 4};
-  mcpbx::mcp::callers::held_calls held{host.clock, held_options};
-  mcpbx::mcp::callers::caller_session::options options;
-  mcpbx::mcp::callers::caller_session session;
-  mcpbx::mcp::rpc::line_framer framer{mcpbx::mcp::rpc::line_framer::options{.max_message_bytes = 4096}};
+  mcp::callers::held_calls::options held_options{.max_calls = 4};
+  mcp::callers::held_calls held{host.clock, held_options};
+  mcp::callers::caller_session::options options;
+  mcp::callers::caller_session session;
+  mcp::rpc::line_framer framer{mcp::rpc::line_framer::options{.max_message_bytes = 4096}};
 };
 
 }  // namespace

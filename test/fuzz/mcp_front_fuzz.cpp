@@ -31,36 +31,33 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size > 8192) return 0;
   const std::size_t before = byte_account::total();
   {
-    mcpbx::http::servers::request_parser parser({.head = 4096, .body = 8192});
+    http::servers::request_parser parser({.head = 4096, .body = 8192});
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     std::size_t at = 0;
-    auto verdict = mcpbx::http::servers::request_parser::verdict::need_more;
+    auto verdict = http::servers::request_parser::verdict::need_more;
     do {
       std::size_t used = 0;
       verdict = parser.put(text.substr(at), used);
       at += used;
-    } while (verdict == mcpbx::http::servers::request_parser::verdict::head);
-    if (verdict != mcpbx::http::servers::request_parser::verdict::done) return 0;
+    } while (verdict == http::servers::request_parser::verdict::head);
+    if (verdict != http::servers::request_parser::verdict::done) return 0;
     const auto head = parser.take_head();
-    mcpbx::daemon::mcp_door::accepts(head.headers, "text/event-stream");
-    mcpbx::daemon::mcp_door::prefers_stream(head.headers);
-    const auto posted = mcpbx::daemon::mcp_door::read_post(head, parser.take_body(), 64);
+    daemon::mcp_door::accepts(head.headers, "text/event-stream");
+    daemon::mcp_door::prefers_stream(head.headers);
+    const auto posted = daemon::mcp_door::read_post(head, parser.take_body(), 64);
     if (!posted) {
       require(posted.error().status == 400 && posted.error().error.code < 0 && !posted.error().error.message.empty());
-      require(raw_json::parse(mcpbx::daemon::mcp_door::refusal_answer(posted.error()).body).has_value());
+      require(raw_json::parse(daemon::mcp_door::refusal_answer(posted.error()).body).has_value());
       return 0;
     }
-    require(posted->modern ||
-            mcpbx::daemon::mcp_door::revision_in(head) != mcpbx::daemon::mcp_door::named_revision::modern);
-    if (!posted->modern || posted->m.type != mcpbx::mcp::rpc::message::kind::request) return 0;
-    const auto wrong =
-        mcpbx::daemon::mcp_door::check_modern_headers(head.headers, posted->m, posted->revision, definition);
-    require(!wrong || wrong->code == mcpbx::mcp::protocol::mcp_code::header_mismatch);
+    require(posted->modern || daemon::mcp_door::revision_in(head) != daemon::mcp_door::named_revision::modern);
+    if (!posted->modern || posted->m.type != mcp::rpc::message::kind::request) return 0;
+    const auto wrong = daemon::mcp_door::check_modern_headers(head.headers, posted->m, posted->revision, definition);
+    require(!wrong || wrong->code == mcp::protocol::mcp_code::header_mismatch);
     require(wrong.has_value() ==
-            mcpbx::daemon::mcp_door::check_modern_headers(head.headers, posted->m, posted->revision, definition)
-                .has_value());
+            daemon::mcp_door::check_modern_headers(head.headers, posted->m, posted->revision, definition).has_value());
     // Without any header nothing of a modern request passes.
-    require(mcpbx::daemon::mcp_door::check_modern_headers({}, posted->m, posted->revision, definition).has_value());
+    require(daemon::mcp_door::check_modern_headers({}, posted->m, posted->revision, definition).has_value());
   }
   require(byte_account::total() == before);
   return 0;

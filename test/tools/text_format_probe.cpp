@@ -16,7 +16,7 @@ using namespace mcpbx;
 using namespace mcpbx::json;
 using namespace mcpbx::providers;
 
-struct shown final : providers::text::marks::parse_sink {
+struct shown final : text::marks::parse_sink {
   std::string text;
   void on_text(std::string_view delta) override { text += delta; }
   void on_reasoning(std::string_view) override {}
@@ -24,20 +24,19 @@ struct shown final : providers::text::marks::parse_sink {
 };
 
 std::string probe(const raw_json& line) {
-  const auto* format = providers::text::find_format(json::walk::text(json::walk::find(line.text(), "format")));
+  const auto* format = text::find_format(walk::text(walk::find(line.text(), "format")));
   if (format == nullptr)
     return R"({"error":"format is none of react, hermes, qwen3-coder, llama3, mistral, xml, glm, harmony, deepseek, )"
            R"(gemma, minimax"})";
   auto tools = std::make_shared<tool_set>();
-  json::walk::elements(json::walk::find(line.text(), "tools"), [&](std::string_view tool) {
-    tools->tools.push_back({json::walk::text(json::walk::find(tool, "name")),
-                            json::walk::text(json::walk::find(tool, "description")),
-                            raw_json::own(json::walk::find(tool, "inputSchema"))});
+  walk::elements(walk::find(line.text(), "tools"), [&](std::string_view tool) {
+    tools->tools.push_back({walk::text(walk::find(tool, "name")), walk::text(walk::find(tool, "description")),
+                            raw_json::own(walk::find(tool, "inputSchema"))});
   });
-  const auto parser = format->make_parser(providers::text::marks::offered_tools(tools), {});
+  const auto parser = format->make_parser(text::marks::offered_tools(tools), {});
   shown sink;
-  json::walk::elements(json::walk::find(line.text(), "chunks"),
-                       [&](std::string_view chunk) { parser->feed(json::walk::text(chunk), sink); });
+  walk::elements(walk::find(line.text(), "chunks"),
+                 [&](std::string_view chunk) { parser->feed(walk::text(chunk), sink); });
   const auto reply = parser->finish(sink);
   std::string out;
   json_writer w(out);

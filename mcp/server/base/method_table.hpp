@@ -31,7 +31,7 @@ class method_table {
     add(name, [decode, handle](Caller& caller, const json::raw_json& params, reply_once reply) {
       param_reader in(params);
       auto decoded = [&] {
-        if constexpr (std::is_invocable_v<Decode, mcpbx::mcp::server::param_reader&, const Caller&>)
+        if constexpr (std::is_invocable_v<Decode, param_reader&, const Caller&>)
           return decode(in, std::as_const(caller));
         else
           return decode(in);

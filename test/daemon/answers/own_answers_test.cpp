@@ -25,39 +25,39 @@ using namespace mcpbx::test;
 namespace {
 
 // Keeps each call open until the test ends it.
-class held_model final : public mcpbx::providers::model {
+class held_model final : public providers::model {
  public:
   const std::string& name() const override { return name_; }
   const std::string& id() const override { return id_; }
   const std::string& api() const override { return api_; }
-  std::unique_ptr<mcpbx::providers::model_call> prepare(mcpbx::providers::model_request request,
-                                                        mcpbx::providers::model_events& events) override {
+  std::unique_ptr<providers::model_call> prepare(providers::model_request request,
+                                                 providers::model_events& events) override {
     requests.push_back(std::move(request));
     return std::make_unique<running>(*this, events);
   }
   void reply(std::string text) {
-    auto message = std::make_shared<mcpbx::providers::message>();
-    message->role = mcpbx::providers::role::assistant;
-    message->blocks.emplace_back(mcpbx::providers::text_block{.text = std::move(text)});
-    open.front()->on_reply({std::move(message), mcpbx::providers::end_reason::stop, {}, {}});
+    auto message = std::make_shared<providers::message>();
+    message->role = providers::role::assistant;
+    message->blocks.emplace_back(providers::text_block{.text = std::move(text)});
+    open.front()->on_reply({std::move(message), providers::end_reason::stop, {}, {}});
   }
-  void fail(mcpbx::providers::model_error::kind kind) {
-    mcpbx::providers::model_error e;
+  void fail(providers::model_error::kind kind) {
+    providers::model_error e;
     e.type = kind;
     e.message = "model \"m\" at https://secret.example/v1 broke";
     open.front()->on_error(std::move(e));
   }
 
-  std::vector<mcpbx::providers::model_request> requests;
-  std::vector<mcpbx::providers::model_events*> open;
+  std::vector<providers::model_request> requests;
+  std::vector<providers::model_events*> open;
 
  private:
-  struct running final : mcpbx::providers::model_call {
-    running(held_model& m, mcpbx::providers::model_events& e) : owner(m), events(&e) {}
+  struct running final : providers::model_call {
+    running(held_model& m, providers::model_events& e) : owner(m), events(&e) {}
     ~running() override { std::erase(owner.open, events); }
     void begin() override { owner.open.push_back(events); }
     held_model& owner;
-    mcpbx::providers::model_events* events;
+    providers::model_events* events;
   };
   std::string name_ = "m", id_ = "m-1", api_ = "openai-chat";
 };
@@ -70,7 +70,7 @@ struct answers_fixture {
   std::shared_ptr<held_model> model = std::make_shared<held_model>();
   std::shared_ptr<answer_settings> settings = std::make_shared<answer_settings>();
   std::optional<own_answers> answers;
-  std::shared_ptr<mcpbx::mcp::clients::question_handler> handler;
+  std::shared_ptr<mcp::clients::question_handler> handler;
   std::vector<std::string> got;  // answers in order, each "result: …", "error: …" or "failed: …"
 
   answers_fixture() {
@@ -78,7 +78,7 @@ struct answers_fixture {
     log.emplace(io.get_executor(), time, o);
     settings->servers = {{"srv", sampling_rule{"m", 50, 3}, raw_json::literal(R"({"roots":[{"uri":"file:///a"}]})")},
                          {"other", std::nullopt, {}}};
-    settings->models = [this](std::string_view name) -> result<std::shared_ptr<mcpbx::providers::model>> {
+    settings->models = [this](std::string_view name) -> result<std::shared_ptr<providers::model>> {
       if (name != "m") return fail(errc::config, "no model at /home/me/secret");
       return model;
     };
@@ -86,19 +86,19 @@ struct answers_fixture {
     handler = answers->handler_for({.principal = "uid:1", .pid = 7, .name = "test"});
   }
 
-  mcpbx::mcp::clients::question_handler::ticket ask(std::string method, std::string_view params = "{}",
-                                                    std::string server = "srv") {
+  mcp::clients::question_handler::ticket ask(std::string method, std::string_view params = "{}",
+                                             std::string server = "srv") {
     return handler->ask({std::move(server), std::move(method), raw_json::own(params)},
-                        [this](mcpbx::mcp::rpc::call_outcome&& o) {
-                          if (o.type == mcpbx::mcp::rpc::call_outcome::kind::result)
+                        [this](mcp::rpc::call_outcome&& o) {
+                          if (o.type == mcp::rpc::call_outcome::kind::result)
                             got.push_back("result: " + std::string(o.value.text()));
-                          else if (o.type == mcpbx::mcp::rpc::call_outcome::kind::error)
+                          else if (o.type == mcp::rpc::call_outcome::kind::error)
                             got.push_back("error: " + std::string(o.value.text()));
                           else
                             got.push_back("failed: " + o.failure.message);
                         });
   }
-  mcpbx::mcp::clients::question_handler::ticket sample(std::string server = "srv") {
+  mcp::clients::question_handler::ticket sample(std::string server = "srv") {
     return ask("sampling/createMessage",
                R"({"messages":[{"role":"user","content":{"type":"text","text":"q"}}],"maxTokens":9})",
                std::move(server));
@@ -183,7 +183,7 @@ TEST_CASE("a model of the entry answers a sampling request and the audit has it 
 
 TEST_CASE("a server learns no address and no path from a failure of a model") {
   answers_fixture f;
-  using enum mcpbx::providers::model_error::kind;
+  using enum providers::model_error::kind;
   std::int64_t minute = 0;
   for (const auto kind :
        {connection, time_limit, refused, overloaded, bad_request, context_full, cut, garbage, configuration}) {

@@ -32,10 +32,10 @@ constexpr std::string_view hello = R"({"role":"user","content":{"type":"text","t
 constexpr std::string_view use =
     R"({"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"find it","input":{"a":1}}]})";
 
-mcpbx::providers::model_reply reply_of(std::vector<mcpbx::providers::block> blocks,
-                                       mcpbx::providers::end_reason reason = mcpbx::providers::end_reason::stop) {
-  auto message = std::make_shared<mcpbx::providers::message>();
-  message->role = mcpbx::providers::role::assistant;
+providers::model_reply reply_of(std::vector<providers::block> blocks,
+                                providers::end_reason reason = providers::end_reason::stop) {
+  auto message = std::make_shared<providers::message>();
+  message->role = providers::role::assistant;
   message->blocks = std::move(blocks);
   return {std::move(message), reason, {}, {}};
 }
@@ -48,8 +48,8 @@ TEST_CASE("a sampling request becomes a request to the model with its settings c
   REQUIRE(made);
   const auto& ask = made->ask;
   REQUIRE(ask.messages.size() == 2);
-  CHECK((ask.messages[0]->role == mcpbx::providers::role::system && ask.messages[0]->text() == "be brief"));
-  CHECK((ask.messages[1]->role == mcpbx::providers::role::user && ask.messages[1]->text() == "hello"));
+  CHECK((ask.messages[0]->role == providers::role::system && ask.messages[0]->text() == "be brief"));
+  CHECK((ask.messages[1]->role == providers::role::user && ask.messages[1]->text() == "hello"));
   CHECK(ask.settings.max_output_tokens == 100);
   CHECK(ask.settings.temperature == "0.5");
   CHECK(ask.settings.stop == std::vector<std::string>{"x"});
@@ -68,19 +68,19 @@ TEST_CASE("images and audio and tool results of a sampling request reach the mod
   REQUIRE_MESSAGE(made, made.error().message);
   const auto& all = made->ask.messages;
   REQUIRE(all.size() == 3);
-  CHECK(std::get<mcpbx::providers::image_block>(all[0]->blocks[1]).mime == "image/png");
-  CHECK(std::get<mcpbx::providers::file_block>(all[0]->blocks[2]).data == "YXVk");
+  CHECK(std::get<providers::image_block>(all[0]->blocks[1]).mime == "image/png");
+  CHECK(std::get<providers::file_block>(all[0]->blocks[2]).data == "YXVk");
   REQUIRE(made->shown.size() == 1);
   CHECK(made->shown[0] != "find it");  // no API takes a blank in a name
-  const auto& call = std::get<mcpbx::providers::tool_call_block>(all[1]->blocks[0]);
+  const auto& call = std::get<providers::tool_call_block>(all[1]->blocks[0]);
   CHECK((call.id == "c1" && call.name == made->shown[0] && call.arguments.text() == "{\"a\":1}"));
-  CHECK(all[2]->role == mcpbx::providers::role::tool_results);
-  const auto& result = std::get<mcpbx::providers::tool_result_block>(all[2]->blocks[0]);
+  CHECK(all[2]->role == providers::role::tool_results);
+  const auto& result = std::get<providers::tool_result_block>(all[2]->blocks[0]);
   CHECK((result.call_id == "c1" && result.is_error));
   CHECK(result.result.text() == R"({"content":[{"type":"text","text":"r"}],"isError":true})");
   REQUIRE(made->ask.tools);
   CHECK(made->ask.tools->tools[0].name == made->shown[0]);
-  CHECK(made->ask.tool_mode == mcpbx::providers::tool_mode::required);
+  CHECK(made->ask.tool_mode == providers::tool_mode::required);
 }
 
 TEST_CASE("a sampling request that no model could answer is refused with a clause") {
@@ -122,30 +122,29 @@ TEST_CASE("a sampling request is bounded in bytes and messages and tools") {
 
 TEST_CASE("a reply of a model becomes the result of a sampling request") {
   const auto asked = *read(with(hello, R"(,"tools":[{"name":"find it","inputSchema":{"type":"object"}}])"));
-  const auto text = sampling_result(reply_of({mcpbx::providers::text_block{.text = "hi"}}), asked, "m-1");
+  const auto text = sampling_result(reply_of({providers::text_block{.text = "hi"}}), asked, "m-1");
   REQUIRE(text);
   CHECK(text->text() ==
         R"({"role":"assistant","content":{"type":"text","text":"hi"},"model":"m-1","stopReason":"endTurn"})");
 
-  mcpbx::providers::tool_call_block call;
+  providers::tool_call_block call;
   call.id = "c";
   call.name = asked.shown[0];
   call.arguments = raw_json::literal("{\"a\":1}");
   const auto calls = sampling_result(
-      reply_of({mcpbx::providers::text_block{.text = "t"}, call}, mcpbx::providers::end_reason::tool_calls), asked,
-      "m");
+      reply_of({providers::text_block{.text = "t"}, call}, providers::end_reason::tool_calls), asked, "m");
   REQUIRE(calls);
   CHECK(
       calls->text() ==
       R"({"role":"assistant","content":[{"type":"text","text":"t"},{"type":"tool_use","id":"c","name":"find it","input":{"a":1}}],"model":"m","stopReason":"toolUse"})");
 
-  const auto cut = sampling_result(
-      reply_of({mcpbx::providers::text_block{.text = "t"}, call}, mcpbx::providers::end_reason::length), asked, "m");
+  const auto cut =
+      sampling_result(reply_of({providers::text_block{.text = "t"}, call}, providers::end_reason::length), asked, "m");
   REQUIRE(cut);
   CHECK(cut->text() ==
         R"({"role":"assistant","content":{"type":"text","text":"t"},"model":"m","stopReason":"maxTokens"})");
 
-  const auto refused = sampling_result(reply_of({mcpbx::providers::refusal_block{"no"}}), asked, "m");
+  const auto refused = sampling_result(reply_of({providers::refusal_block{"no"}}), asked, "m");
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message == "the model refused to answer");
 }

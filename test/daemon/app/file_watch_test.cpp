@@ -23,7 +23,7 @@ struct rig {
   boost::asio::io_context io;
   mcpbx::test::manual_time time;
   int changes = 0;
-  mcpbx::async::lane disk{"test", 1};
+  async::lane disk{"test", 1};
   std::unique_ptr<file_watch> watch =
       std::make_unique<file_watch>(io.get_executor(), time, disk, [this] { ++changes; });
 

@@ -25,7 +25,7 @@ using mcpbx::daemon::test::loaded;
 
 struct place {
   mcpbx::test::temporary_directory folder;
-  mcpbx::conf::environment env;
+  conf::environment env;
   place() {
     std::filesystem::create_directory(folder / "conf");
     env.values["HOME"] = folder.path();

@@ -25,23 +25,23 @@ struct rig {
   explicit rig(const std::string& text) {
     write(text);
     options.config = folder / "config.json";
-    options.log_level = mcpbx::log::level::off;
+    options.log_level = log::level::off;
     const auto loaded = load();
     base.emplace(options, loaded->config);
     busy.emplace(base->executor());
     current.emplace(loaded);
-    world.emplace(mcpbx::conf::environment{}, files(), loaded->config, read, false);
+    world.emplace(conf::environment{}, files(), loaded->config, read, false);
     reload.emplace(*base, options, *current, *world);
     reload->carried_out_by([this](const configuration_ptr&) { ++followed; });
   }
   void write(const std::string& text) const { folder.write("config.json", text); }
-  mcpbx::conf::file_options files() const {
-    mcpbx::conf::file_options files;
+  conf::file_options files() const {
+    conf::file_options files;
     files.flag = options.config;
     return files;
   }
   configuration_ptr load() {
-    auto loaded = mcpbx::conf::load_files({}, files());
+    auto loaded = conf::load_files({}, files());
     read = loaded.read;
     return std::make_shared<const configuration_snapshot>(std::move(loaded.config));
   }
@@ -56,7 +56,7 @@ struct rig {
 
   mcpbx::test::temporary_directory folder;
   command_line options;
-  std::vector<mcpbx::conf::read_source> read;
+  std::vector<conf::read_source> read;
   std::optional<base_parts> base;
   std::optional<current_configuration> current;
   std::optional<started_world> world;
@@ -67,22 +67,22 @@ struct rig {
 };
 
 TEST_CASE("reload: each key that holds from the start is named when it differs, and no other") {
-  mcpbx::conf::model::configuration start;
+  conf::model::configuration start;
   CHECK(waiting_for_start(start, start).empty());
   auto now = start;
   now.servers.emplace_back();
   now.loop.max_rounds = 3;
-  now.log.level = mcpbx::conf::model::log_level::debug;
+  now.log.level = conf::model::log_level::debug;
   now.limits.total_bytes = 1;
   CHECK(waiting_for_start(start, now).empty());
-  now.store.url = mcpbx::conf::model::reference_string{"none", "store.url"};
+  now.store.url = conf::model::reference_string{"none", "store.url"};
   now.store.max_age_days = 1;
   now.store.max_bytes = 1;
-  now.store.sync = mcpbx::conf::model::store_sync::call;
+  now.store.sync = conf::model::store_sync::call;
   now.audit.on = !now.audit.on;
-  now.http.address = mcpbx::conf::model::reference_string{"127.0.0.1:0", "http.address"};
-  now.http.token_file = mcpbx::conf::model::reference_string{"t", "http.tokenFile"};
-  now.http.auth = mcpbx::conf::model::http_auth::none;
+  now.http.address = conf::model::reference_string{"127.0.0.1:0", "http.address"};
+  now.http.token_file = conf::model::reference_string{"t", "http.tokenFile"};
+  now.http.auth = conf::model::http_auth::none;
   now.limits.max_message_bytes = 1;
   now.limits.max_json_depth = 1;
   now.limits.callers = 1;

@@ -75,7 +75,7 @@ struct auth_door {
   // `server`: the name of the tool server that the caller is; "": a person's program.
   explicit auth_door(const std::string& server = {})
       : door(io.get_executor(), time, backend, {},
-             [server](const mcpbx::mcp::socket::peer_credentials&) { return result<std::string>(server); }) {
+             [server](const mcp::socket::peer_credentials&) { return result<std::string>(server); }) {
     backend.desk_of_logins = &desk;
     door.accept(std::make_unique<fake_transport>(line), {1000, 100});
     run();

@@ -32,7 +32,7 @@ constexpr pid_t server_pid = 7;  // a tool server that may call
 struct bounds_fixture {
   bounds_fixture()
       : door(io.get_executor(), time, backend, options(),
-             [](const mcpbx::mcp::socket::peer_credentials& p) -> result<std::string> {
+             [](const mcp::socket::peer_credentials& p) -> result<std::string> {
                return p.pid == server_pid ? "files" : "";
              }) {}
   ~bounds_fixture() {
@@ -111,9 +111,8 @@ TEST_CASE("G42: a tool server that may call answers no question, decides no pin,
 TEST_CASE("G42: a tool server does not call by itself what needs a person's yes") {
   bounds_fixture f;
   auto other = std::make_shared<fake_client>("git");
-  f.backend.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{make_tool(other, "git__log", "log"),
-                                                   make_tool(other, "git__push", "push")},
+  f.backend.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{make_tool(other, "git__log", "log"), make_tool(other, "git__push", "push")},
       2);
   for (const pid_t pid : {server_pid, pid_t{100}}) {
     auto& caller = f.enter(pid);
@@ -138,8 +137,7 @@ TEST_CASE("G42: a tool server that may call has a share of the places, and shuts
 
 TEST_CASE("G47: who is refused again and again fills no log, and is counted") {
   std::vector<std::string> told;
-  mcpbx::log::install(mcpbx::log::level::warn,
-                      [&](mcpbx::log::level, std::string_view line) { told.emplace_back(line); });
+  log::install(log::level::warn, [&](log::level, std::string_view line) { told.emplace_back(line); });
   {
     bounds_fixture f;
     for (int i = 0; i < 104; ++i) f.enter(server_pid);
@@ -149,13 +147,12 @@ TEST_CASE("G47: who is refused again and again fills no log, and is counted") {
     REQUIRE(told.size() == 22);
     CHECK(told[20] == "refused 80 more callers in the meantime");
   }
-  mcpbx::log::install(mcpbx::log::level::off, {});
+  log::install(log::level::off, {});
 }
 
 TEST_CASE("a caller that leaves while its requests wait for their turn is no fault of ours") {
   std::vector<std::string> told;
-  mcpbx::log::install(mcpbx::log::level::error,
-                      [&](mcpbx::log::level, std::string_view line) { told.emplace_back(line); });
+  log::install(log::level::error, [&](log::level, std::string_view line) { told.emplace_back(line); });
   {
     bounds_fixture f;
     auto& caller = f.enter();
@@ -166,7 +163,7 @@ TEST_CASE("a caller that leaves while its requests wait for their turn is no fau
     caller.events->on_closed({errc::unavailable, "left"});
     f.turn();
   }
-  mcpbx::log::install(mcpbx::log::level::off, {});
+  log::install(log::level::off, {});
   CHECK(told.empty());
 }
 

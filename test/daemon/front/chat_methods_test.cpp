@@ -12,19 +12,22 @@
 
 namespace front_doors {
 
+using namespace mcpbx::daemon::front;
+using namespace mcpbx::daemon::run;
+
 TEST_CASE("L20: a chat streams its events with request and run and seq and ends with done and its result") {
   door_fixture f;
   auto& caller = f.enter();
   CHECK(f.ask(caller, request(5, "mcpbx/chat", R"({"input":"go"})")).empty());
   REQUIRE(f.backend.started.size() == 1);
   CHECK(f.backend.started[0].principal == "uid:1000");
-  mcpbx::json::segments round;
+  segments round;
   round.append_copy(R"({"type":"round","round":1,"model":"m"})");
   auto& feed = *f.backend.feeds.at("run-1");
-  feed.push({mcpbx::daemon::run::run_event::kind::round, "", "", round});
-  feed.push({mcpbx::daemon::run::run_event::kind::text, "", "Hel", {}});
-  feed.push({mcpbx::daemon::run::run_event::kind::text, "", "lo", {}});
-  feed.done(mcpbx::json::raw_json::own(R"({"run":"run-1","text":"Hello"})"));
+  feed.push({run_event::kind::round, "", "", round});
+  feed.push({run_event::kind::text, "", "Hel", {}});
+  feed.push({run_event::kind::text, "", "lo", {}});
+  feed.done(raw_json::own(R"({"run":"run-1","text":"Hello"})"));
   f.run();
   const std::string head = R"({"jsonrpc":"2.0","method":"mcpbx/event","params":{"request":5,"run":"run-1","seq":)";
   CHECK(caller.sent == std::vector<std::string>{head + R"(1,"type":"round","round":1,"model":"m"}})",
@@ -37,8 +40,8 @@ TEST_CASE("stream false leaves out text and reasoning") {
   door_fixture f;
   auto& caller = f.enter();
   f.ask(caller, request(5, "mcpbx/chat", R"({"input":"go","stream":false})"));
-  f.backend.feeds.at("run-1")->push({mcpbx::daemon::run::run_event::kind::text, "", "Hel", {}});
-  f.backend.feeds.at("run-1")->push({mcpbx::daemon::run::run_event::kind::reasoning, "", "hm", {}});
+  f.backend.feeds.at("run-1")->push({run_event::kind::text, "", "Hel", {}});
+  f.backend.feeds.at("run-1")->push({run_event::kind::reasoning, "", "hm", {}});
   f.run();
   CHECK(caller.sent.empty());
 }
@@ -46,11 +49,11 @@ TEST_CASE("stream false leaves out text and reasoning") {
 TEST_CASE("a chat that cannot start is answered with the reason") {
   door_fixture f;
   auto& caller = f.enter();
-  CHECK(mcpbx::test::code_of(f.ask(caller, request(1, "mcpbx/chat", R"({"input":"go","model":"nope"})"))) == -32002);
-  CHECK(mcpbx::test::text_of(f.ask(caller, request(2, "mcpbx/chat", R"({"input":"go","limits":{"maxRounds":"x"}})")))
+  CHECK(code_of(f.ask(caller, request(1, "mcpbx/chat", R"({"input":"go","model":"nope"})"))) == -32002);
+  CHECK(text_of(f.ask(caller, request(2, "mcpbx/chat", R"({"input":"go","limits":{"maxRounds":"x"}})")))
             .find("params.limits.maxRounds") == 0);
   for (int i = 0; i < 64; ++i) CHECK(f.ask(caller, request(100 + i, "mcpbx/chat", R"({"input":"go"})")).empty());
-  CHECK(mcpbx::test::code_of(f.ask(caller, request(3, "mcpbx/chat", R"({"input":"go"})"))) == -32001);
+  CHECK(code_of(f.ask(caller, request(3, "mcpbx/chat", R"({"input":"go"})"))) == -32001);
 }
 
 TEST_CASE("L18: who names a run whose request still asks the journal for the name waits until it has begun") {
@@ -63,37 +66,37 @@ TEST_CASE("L18: who names a run whose request still asks the journal for the nam
   CHECK(f.ask(other, request(3, "mcpbx/attach", R"({"run":"run-mine"})")).empty());
   CHECK(f.backend.cancelled.empty());
   CHECK(f.backend.recalled.size() == 1);
-  f.backend.looking(mcpbx::fail(mcpbx::errc::not_found, "there is none"));
+  f.backend.looking(fail(errc::not_found, "there is none"));
   f.run();
   CHECK(f.backend.started.size() == 1);
   CHECK(f.backend.cancelled == std::vector<std::string>{"run-mine"});
   CHECK(caller.sent.back() == R"({"jsonrpc":"2.0","id":2,"result":{}})");
   CHECK(f.backend.recalled.size() == 1);
-  f.backend.feeds.at("run-mine")->done(mcpbx::json::raw_json::own(R"({"run":"run-mine"})"));
+  f.backend.feeds.at("run-mine")->done(raw_json::own(R"({"run":"run-mine"})"));
   f.run();
   CHECK(other.sent.back() == R"({"jsonrpc":"2.0","id":3,"result":{"run":"run-mine"}})");
   // A name that came to nothing is let go of.
   CHECK(f.ask(caller, request(4, "mcpbx/chat", R"({"input":"go","run":"run-broken"})")).empty());
   CHECK(f.ask(other, request(5, "mcpbx/attach", R"({"run":"run-broken"})")).empty());
-  f.backend.looking(mcpbx::fail(mcpbx::errc::io, "no journal"));
+  f.backend.looking(fail(errc::io, "no journal"));
   f.run();
   CHECK(f.backend.started.size() == 1);
   REQUIRE(f.backend.looking.then);
-  f.backend.looking(mcpbx::fail(mcpbx::errc::not_found, "there is none"));
+  f.backend.looking(fail(errc::not_found, "there is none"));
   f.run();
-  CHECK(mcpbx::test::code_of(other.sent.back()) == -32002);
+  CHECK(code_of(other.sent.back()) == -32002);
 }
 
 TEST_CASE("L18: no more than 256 requests wait for runs that are about to begin") {
   boost::asio::io_context context(1);
-  mcpbx::daemon::front::begun_names names(context.get_executor());
+  begun_names names(context.get_executor());
   auto mine = names.hold("mine"), yours = names.hold("yours");
   int came = 0;
-  for (std::size_t i = 0; i < mcpbx::daemon::front::begun_names::max_waiting; ++i)
+  for (std::size_t i = 0; i < begun_names::max_waiting; ++i)
     CHECK(names.wait(i % 2 == 0 ? "mine" : "yours", [&] { ++came; }).has_value());
   const auto refused = names.wait("mine", [&] { ++came; });
   REQUIRE_FALSE(refused.has_value());
-  CHECK(refused.error().code == mcpbx::errc::limit);
+  CHECK(refused.error().code == errc::limit);
   mine.reset();
   CHECK_FALSE(names.has("mine"));
   CHECK(came == 0);
@@ -112,9 +115,9 @@ TEST_CASE("L18: a cancel is answered when it is kept, and with the reason when i
   f.run();
   CHECK(caller.sent.back() == R"({"jsonrpc":"2.0","id":2,"result":{}})");
   CHECK(f.ask(caller, request(3, "mcpbx/cancel", R"({"request":1})")).empty());
-  f.backend.cancel_kept(mcpbx::fail(mcpbx::errc::io, "it could not be kept"));
+  f.backend.cancel_kept(fail(errc::io, "it could not be kept"));
   f.run();
-  CHECK(mcpbx::test::text_of(caller.sent.back()) == "it could not be kept");
+  CHECK(text_of(caller.sent.back()) == "it could not be kept");
 }
 
 TEST_CASE("L18: cancelling a chat reaches its run") {
@@ -124,17 +127,17 @@ TEST_CASE("L18: cancelling a chat reaches its run") {
   f.ask(caller, request(2, "mcpbx/chat", R"({"input":"go"})"));
   const std::string got =
       f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
-  CHECK(mcpbx::test::code_of(got) == -32800);
+  CHECK(code_of(got) == -32800);
   CHECK(f.backend.abandoned == std::vector<std::string>{"run-1: cancelled by its caller"});
   const std::size_t sent = caller.sent.size();
-  f.backend.feeds.at("run-1")->push({mcpbx::daemon::run::run_event::kind::text, "", "late", {}});
-  f.backend.feeds.at("run-1")->done(mcpbx::json::raw_json::literal("{}"));
+  f.backend.feeds.at("run-1")->push({run_event::kind::text, "", "late", {}});
+  f.backend.feeds.at("run-1")->done(raw_json::literal("{}"));
   f.run();
   CHECK(caller.sent.size() == sent);
   // Asked for by method, the run ends with its result.
   CHECK(result_of(f.ask(caller, request(3, "mcpbx/cancel", R"({"request":2})"))).text() == "{}");
   CHECK(f.backend.cancelled.back() == "run-2");
-  f.backend.feeds.at("run-2")->done(mcpbx::json::raw_json::own(R"({"stopReason":"cancelled"})"));
+  f.backend.feeds.at("run-2")->done(raw_json::own(R"({"stopReason":"cancelled"})"));
   f.run();
   CHECK(caller.sent.back() == R"({"jsonrpc":"2.0","id":2,"result":{"stopReason":"cancelled"}})");
 }
@@ -145,18 +148,18 @@ TEST_CASE("L18: two callers of a run get its events and its result, and it goes 
   auto& other = f.enter();
   f.ask(starter, request(5, "mcpbx/chat", R"({"input":"go","run":"mine"})"));
   auto& feed = *f.backend.feeds.at("mine");
-  feed.push({mcpbx::daemon::run::run_event::kind::text, "", "Hel", {}});
+  feed.push({run_event::kind::text, "", "Hel", {}});
   f.run();
   CHECK(
       f.ask(other, request(1, "mcpbx/attach", R"({"run":"mine"})")).find(R"("seq":1,"type":"snapshot","text":"Hel")") !=
       std::string::npos);
-  feed.push({mcpbx::daemon::run::run_event::kind::text, "", "lo", {}});
+  feed.push({run_event::kind::text, "", "lo", {}});
   f.run();
   CHECK(starter.sent.back() == other.sent.back().replace(other.sent.back().find("\"request\":1"), 11, "\"request\":5"));
-  starter.events->on_closed({mcpbx::errc::unavailable, "left"});
+  starter.events->on_closed({errc::unavailable, "left"});
   f.run();
   CHECK(f.backend.abandoned.empty());
-  feed.done(mcpbx::json::raw_json::literal("{}"));
+  feed.done(raw_json::literal("{}"));
   f.run();
   CHECK(other.sent.back() == R"({"jsonrpc":"2.0","id":1,"result":{}})");
 }
@@ -166,22 +169,22 @@ TEST_CASE("L18: a detached start is answered when it is recorded, and the run is
   auto& caller = f.enter();
   CHECK(f.ask(caller, request(5, "mcpbx/chat", R"({"input":"go","run":"mine","detach":true})")).empty());
   CHECK(f.backend.started.at(0).detach);
-  f.backend.told(mcpbx::daemon::run::runner::recorded_run{"mine", "ses_1"});
+  f.backend.told(runner::recorded_run{"mine", "ses_1"});
   f.run();
   CHECK(caller.sent ==
         std::vector<std::string>{R"({"jsonrpc":"2.0","id":5,"result":{"run":"mine","session":"ses_1"}})"});
   f.ask(caller, request(6, "mcpbx/attach", R"({"run":"mine"})"));
   // A caller that cancels its attached request leaves the run.
-  CHECK(mcpbx::test::code_of(f.ask(
-            caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6}})")) == -32800);
+  CHECK(code_of(f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6}})")) ==
+        -32800);
   f.ask(caller, request(7, "mcpbx/attach", R"({"run":"mine"})"));
-  caller.events->on_closed({mcpbx::errc::unavailable, "left"});
+  caller.events->on_closed({errc::unavailable, "left"});
   f.run();
   CHECK(f.backend.abandoned.empty());
   CHECK(f.backend.cancelled.empty());
   auto& again = f.enter();
-  f.backend.feeds.at("mine")->push({mcpbx::daemon::run::run_event::kind::text, "", "a", {}});
-  f.backend.feeds.at("mine")->done(mcpbx::json::raw_json::literal("{}"));
+  f.backend.feeds.at("mine")->push({run_event::kind::text, "", "a", {}});
+  f.backend.feeds.at("mine")->done(raw_json::literal("{}"));
   f.ask(again, request(1, "mcpbx/attach", R"({"run":"mine"})"));
   CHECK(again.sent.size() == 3);
   CHECK(again.sent.back() == R"({"jsonrpc":"2.0","id":1,"result":{}})");
@@ -191,11 +194,11 @@ TEST_CASE("L18: a detached start that cannot be recorded is an error, and one th
   door_fixture f;
   auto& caller = f.enter();
   f.ask(caller, request(1, "mcpbx/chat", R"({"input":"go","detach":true})"));
-  f.backend.told(mcpbx::fail(mcpbx::errc::io, "the run was not started: no space left on device"));
-  CHECK(mcpbx::test::text_of(caller.sent.back()).find("no space left") != std::string::npos);
+  f.backend.told(fail(errc::io, "the run was not started: no space left on device"));
+  CHECK(text_of(caller.sent.back()).find("no space left") != std::string::npos);
   f.ask(caller, request(2, "mcpbx/chat", R"({"input":"go","detach":true})"));
-  CHECK(mcpbx::test::code_of(f.ask(
-            caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})")) == -32800);
+  CHECK(code_of(f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})")) ==
+        -32800);
   CHECK(f.backend.cancelled == std::vector<std::string>{"run-2"});
 }
 
@@ -203,10 +206,9 @@ TEST_CASE("L18 G23: a run that only the journal knows is told to whoever attache
   door_fixture f;
   f.backend.looks_long = true;
   const auto ended = [] {
-    auto feed =
-        std::make_shared<mcpbx::daemon::run::run_feed>("old", mcpbx::daemon::run::run_feed::options{.keep = true});
-    feed->done(mcpbx::json::raw_json::literal(R"({"run":"old"})"));
-    return mcpbx::daemon::run::runner::recalled_run{feed, "ses_7"};
+    auto feed = std::make_shared<run_feed>("old", run_feed::options{.keep = true});
+    feed->done(raw_json::literal(R"({"run":"old"})"));
+    return runner::recalled_run{feed, "ses_7"};
   };
   const std::string result = R"("result":{"run":"old"}})";
   auto& caller = f.enter();
@@ -226,24 +228,24 @@ TEST_CASE("L18 G23: a run that only the journal knows is told to whoever attache
 
   // Another request of that name, and a name that is known nowhere.
   CHECK(f.ask(caller, request(4, "mcpbx/chat", R"({"run":"old","input":"b"})")).empty());
-  f.backend.looking(mcpbx::fail(mcpbx::errc::not_found, "no"));
+  f.backend.looking(fail(errc::not_found, "no"));
   CHECK(f.backend.started.size() == 1);
   f.ask(caller, request(5, "mcpbx/attach", R"({"run":"who"})"));
-  f.backend.looking(mcpbx::fail(mcpbx::errc::not_found, "no run is named \"who\"; it may have ended"));
-  CHECK(mcpbx::test::text_of(caller.sent.back()) == "no run is named \"who\"; it may have ended");
+  f.backend.looking(fail(errc::not_found, "no run is named \"who\"; it may have ended"));
+  CHECK(text_of(caller.sent.back()) == "no run is named \"who\"; it may have ended");
   f.ask(caller, request(6, "mcpbx/chat", R"({"run":"new","input":"b"})"));
-  f.backend.looking(mcpbx::fail(mcpbx::errc::io, "the journal cannot be read"));
-  CHECK(mcpbx::test::text_of(caller.sent.back()) == "the journal cannot be read");
+  f.backend.looking(fail(errc::io, "the journal cannot be read"));
+  CHECK(text_of(caller.sent.back()) == "the journal cannot be read");
   CHECK(f.backend.started.size() == 1);
 
   // A caller that cancels or leaves meanwhile starts nothing.
   f.ask(caller, request(7, "mcpbx/chat", R"({"run":"new","input":"b"})"));
   f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}})");
-  f.backend.looking(mcpbx::fail(mcpbx::errc::not_found, "no"));
+  f.backend.looking(fail(errc::not_found, "no"));
   f.ask(caller, request(8, "mcpbx/chat", R"({"run":"new","input":"b"})"));
-  caller.events->on_closed({mcpbx::errc::unavailable, "left"});
+  caller.events->on_closed({errc::unavailable, "left"});
   f.run();
-  f.backend.looking(mcpbx::fail(mcpbx::errc::not_found, "no"));
+  f.backend.looking(fail(errc::not_found, "no"));
   CHECK(f.backend.started.size() == 1);
 }
 
@@ -253,12 +255,11 @@ TEST_CASE("L18 G24: who attaches while the journal still gives back what was lef
   auto& caller = f.enter();
   f.ask(caller, request(1, "mcpbx/attach", R"({"run":"night"})"));
   CHECK(caller.sent.empty());
-  f.backend.feeds.emplace("night", std::make_shared<mcpbx::daemon::run::run_feed>(
-                                       "night", mcpbx::daemon::run::run_feed::options{.keep = true}));
-  f.backend.looking(mcpbx::fail(mcpbx::errc::not_found, "no run is named \"night\"; it may have ended"));
+  f.backend.feeds.emplace("night", std::make_shared<run_feed>("night", run_feed::options{.keep = true}));
+  f.backend.looking(fail(errc::not_found, "no run is named \"night\"; it may have ended"));
   f.run();
   CHECK(caller.sent.empty());
-  f.backend.feeds.at("night")->done(mcpbx::json::raw_json::literal(R"({"text":"done"})"));
+  f.backend.feeds.at("night")->done(raw_json::literal(R"({"text":"done"})"));
   f.run();
   REQUIRE_FALSE(caller.sent.empty());
   CHECK(caller.sent.back().find(R"("id":1,"result":{"text":"done"})") != std::string::npos);
@@ -284,18 +285,17 @@ TEST_CASE("L18 G24: while runs of an earlier daemon are not here nothing by name
     CHECK(f.ask(caller, request(1, method, params)).empty());
     CHECK(f.ask(caller, request(2, method, params)).empty());
     REQUIRE(f.backend.for_left.size() == 2);
-    f.backend.for_left[0](mcpbx::fail(mcpbx::errc::unavailable, "an earlier daemon may have left runs"));
+    f.backend.for_left[0](fail(errc::unavailable, "an earlier daemon may have left runs"));
     REQUIRE(caller.sent.size() == 1);
-    CHECK(mcpbx::test::code_of(caller.sent[0]) == -32000);
-    CHECK(mcpbx::test::id_of(caller.sent[0]) == "1");
-    CHECK(mcpbx::test::text_of(caller.sent[0]) == "an earlier daemon may have left runs");
+    CHECK(code_of(caller.sent[0]) == -32000);
+    CHECK(id_of(caller.sent[0]) == "1");
+    CHECK(text_of(caller.sent[0]) == "an earlier daemon may have left runs");
     CHECK(caller.sent[0].find(R"("retryable":true)") != std::string::npos);
     CHECK(f.backend.started.empty());
     CHECK(f.backend.recalled.empty());
     CHECK(f.backend.cancelled.empty());
     // The run has come.
-    f.backend.feeds.emplace("night", std::make_shared<mcpbx::daemon::run::run_feed>(
-                                         "night", mcpbx::daemon::run::run_feed::options{.keep = true}));
+    f.backend.feeds.emplace("night", std::make_shared<run_feed>("night", run_feed::options{.keep = true}));
     f.backend.for_left[1]({});
     f.run();
     CHECK(f.backend.recalled.empty());
@@ -319,7 +319,7 @@ TEST_CASE("L18 G24: while runs of an earlier daemon are not here nothing by name
   f.ask(caller, request(4, "mcpbx/chat", R"({"run":"night","input":"go"})"));
   f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}})");
   f.ask(caller, request(5, "mcpbx/chat", R"({"run":"night","input":"go"})"));
-  caller.events->on_closed({mcpbx::errc::unavailable, "left"});
+  caller.events->on_closed({errc::unavailable, "left"});
   f.run();
   REQUIRE(f.backend.for_left.size() == 2);
   for (const auto& then : f.backend.for_left) then({});
@@ -333,7 +333,7 @@ TEST_CASE("mcpbx/attach counts among the runs of a connection") {
   auto& caller = f.enter();
   f.ask(caller, request(1, "mcpbx/chat", R"({"input":"go"})"));
   f.ask(caller, request(2, "mcpbx/attach", R"({"run":"run-1"})"));
-  CHECK(mcpbx::test::code_of(f.ask(caller, request(3, "mcpbx/attach", R"({"run":"run-1"})"))) == -32001);
+  CHECK(code_of(f.ask(caller, request(3, "mcpbx/attach", R"({"run":"run-1"})"))) == -32001);
 }
 
 TEST_CASE("G18: detached runs count among those of the connection that started them, until they have ended") {
@@ -351,25 +351,25 @@ TEST_CASE("G18: detached runs count among those of the connection that started t
   for (const std::string more : {"", R"(,"detach":true)", R"(,"run":"day","detach":true)"}) {
     CAPTURE(more);
     const auto refused = start(3, more);
-    CHECK(mcpbx::test::code_of(refused) == -32001);
-    CHECK(mcpbx::test::text_of(refused) == full);
+    CHECK(code_of(refused) == -32001);
+    CHECK(text_of(refused) == full);
   }
   CHECK(f.backend.started.size() == 2);
   // Others have places of their own.
   f.ask(f.enter(), request(1, "mcpbx/chat", R"({"input":"go","detach":true})"));
   CHECK(f.backend.started.size() == 3);
   // To follow its own run a connection needs no further place, nor to ask for it again.
-  f.backend.feeds.at("run-2")->done(mcpbx::json::raw_json::literal("{}"));
+  f.backend.feeds.at("run-2")->done(raw_json::literal("{}"));
   f.run();
   f.ask(caller, request(4, "mcpbx/attach", R"({"run":"night"})"));
   f.ask(caller, request(5, "mcpbx/chat", R"({"run":"night","input":"go","detach":true})"));
-  CHECK(mcpbx::test::text_of(start(6, "")) == full);
-  f.backend.feeds.at("night")->done(mcpbx::json::raw_json::literal("{}"));
+  CHECK(text_of(start(6, "")) == full);
+  f.backend.feeds.at("night")->done(raw_json::literal("{}"));
   f.run();
   start(7, R"(,"detach":true)");
   start(8, R"(,"detach":true)");
   CHECK(f.backend.started.size() == 5);
-  CHECK(mcpbx::test::text_of(start(9, "")).find("2 of them detached") != std::string::npos);
+  CHECK(text_of(start(9, "")).find("2 of them detached") != std::string::npos);
 }
 
 }  // namespace front_doors

@@ -16,45 +16,47 @@
 
 namespace front_doors {
 
+using namespace mcpbx::daemon::chat;
+using namespace mcpbx::daemon::run;
+using namespace mcpbx::daemon::store;
+using namespace mcpbx::redact;
+
 TEST_CASE("hello and status need no handshake") {
   door_fixture f;
   auto& caller = f.enter();
-  const mcpbx::json::raw_json hello =
-      result_of(f.ask(caller, request(1, "mcpbx/hello", R"({"name":"cli","cwd":"/"})")));
-  CHECK(mcpbx::json::find_member(hello, "version").as_string() == "1.2.3");
-  CHECK(mcpbx::json::find_member(hello, "protocol").as_integer() == 1);
-  CHECK(mcpbx::test::code_of(f.ask(caller, request(2, "mcpbx/hello", R"({"profile":""})"))) == -32602);
-  f.time.advance(mcpbx::milliseconds(1500));
-  const mcpbx::json::raw_json status = result_of(f.ask(caller, request(3, "mcpbx/status")));
-  CHECK(mcpbx::json::find_member(status, "uptimeMs").as_integer() == 1500);
-  CHECK(mcpbx::json::find_member(status, "socket").as_string() == "/run/x.sock");
-  CHECK(mcpbx::json::find_member(mcpbx::json::find_member(status, "callers"), "open").as_integer() == 1);
-  CHECK(mcpbx::json::find_member(mcpbx::json::find_member(status, "memory"), "rssBytes").as_integer().value_or(0) > 0);
+  const raw_json hello = result_of(f.ask(caller, request(1, "mcpbx/hello", R"({"name":"cli","cwd":"/"})")));
+  CHECK(find_member(hello, "version").as_string() == "1.2.3");
+  CHECK(find_member(hello, "protocol").as_integer() == 1);
+  CHECK(code_of(f.ask(caller, request(2, "mcpbx/hello", R"({"profile":""})"))) == -32602);
+  f.time.advance(milliseconds(1500));
+  const raw_json status = result_of(f.ask(caller, request(3, "mcpbx/status")));
+  CHECK(find_member(status, "uptimeMs").as_integer() == 1500);
+  CHECK(find_member(status, "socket").as_string() == "/run/x.sock");
+  CHECK(find_member(find_member(status, "callers"), "open").as_integer() == 1);
+  CHECK(find_member(find_member(status, "memory"), "rssBytes").as_integer().value_or(0) > 0);
 }
 
 TEST_CASE("M4: a profile narrows the prompts and resources that the caller is listed") {
   auto o = door_fixture::make_options();
-  o.chat = mcpbx::daemon::chat::always(mcpbx::test::defaults_by(
-      [](std::string_view, std::string_view profile) -> mcpbx::result<mcpbx::daemon::chat::chat_base> {
-        if (profile == "gone") return mcpbx::fail(mcpbx::errc::invalid_argument, "there is no profile \"gone\"");
-        mcpbx::daemon::chat::chat_base b;
-        b.profile = profile;
-        if (profile == "reader") {
-          b.prompts.deny = {"s__secret"};
-          b.resources.allow = {"a:*"};
-        }
-        return b;
-      }));
+  o.chat = always(defaults_by([](std::string_view, std::string_view profile) -> result<chat_base> {
+    if (profile == "gone") return fail(errc::invalid_argument, "there is no profile \"gone\"");
+    chat_base b;
+    b.profile = profile;
+    if (profile == "reader") {
+      b.prompts.deny = {"s__secret"};
+      b.resources.allow = {"a:*"};
+    }
+    return b;
+  }));
   door_fixture f(o);
-  mcpbx::mcp::catalogs::catalog_builder catalog({{.name = "s", .tools = {}, .owner = {}}});
-  const auto list = [&](const mcpbx::mcp::protocol::feature_kind& kind,
-                        std::initializer_list<const char*> definitions) {
-    auto items = std::make_shared<std::vector<mcpbx::mcp::protocol::feature_item>>();
-    for (const char* d : definitions) items->push_back(kind.read(mcpbx::json::raw_json::literal(d)).value());
+  mcp::catalogs::catalog_builder catalog({{.name = "s", .tools = {}, .owner = {}}});
+  const auto list = [&](const mcp::protocol::feature_kind& kind, std::initializer_list<const char*> definitions) {
+    auto items = std::make_shared<std::vector<mcp::protocol::feature_item>>();
+    for (const char* d : definitions) items->push_back(kind.read(raw_json::literal(d)).value());
     catalog.set_list(0, kind, std::move(items));
   };
-  list(mcpbx::mcp::protocol::prompt_kind(), {R"({"name":"open"})", R"({"name":"secret"})"});
-  list(mcpbx::mcp::protocol::resource_kind(), {R"({"uri":"a:1","name":"n"})", R"({"uri":"b:1","name":"n"})"});
+  list(mcp::protocol::prompt_kind(), {R"({"name":"open"})", R"({"name":"secret"})"});
+  list(mcp::protocol::resource_kind(), {R"({"uri":"a:1","name":"n"})", R"({"uri":"b:1","name":"n"})"});
   f.backend.catalog = catalog.build();
   const auto listed = [&](fake_transport::line& caller, const char* method) {
     caller.say(request(5, method));
@@ -80,31 +82,29 @@ TEST_CASE("M4: a profile narrows the prompts and resources that the caller is li
 
 TEST_CASE("M4: the profile of a hello holds for runs and narrows the tools that the caller sees and calls") {
   auto o = door_fixture::make_options();
-  o.chat = mcpbx::daemon::chat::always(mcpbx::test::defaults_by(
-      [](std::string_view, std::string_view profile) -> mcpbx::result<mcpbx::daemon::chat::chat_base> {
-        if (profile != "" && profile != "reader" && profile != "own")
-          return mcpbx::fail(mcpbx::errc::invalid_argument, "there is no profile \"x\"");
-        mcpbx::daemon::chat::chat_base b;
-        b.profile = profile;
-        if (profile == "reader") b.deny = {"*write"};
-        if (profile == "own") b.rename = {{"s__read", "peruse"}};
-        return b;
-      }));
+  o.chat = always(defaults_by([](std::string_view, std::string_view profile) -> result<chat_base> {
+    if (profile != "" && profile != "reader" && profile != "own")
+      return fail(errc::invalid_argument, "there is no profile \"x\"");
+    chat_base b;
+    b.profile = profile;
+    if (profile == "reader") b.deny = {"*write"};
+    if (profile == "own") b.rename = {{"s__read", "peruse"}};
+    return b;
+  }));
   door_fixture f(o);
   const auto entry = [](const std::string& name) {
-    auto e = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>();
+    auto e = std::make_shared<mcp::catalogs::catalog_entry>();
     e->name = "s__" + name;
     e->server = "s";
     e->tool = name;
-    e->definition = e->exposed = e->legacy = mcpbx::json::raw_json::own(R"({"name":"s__)" + name + R"("})");
+    e->definition = e->exposed = e->legacy = raw_json::own(R"({"name":"s__)" + name + R"("})");
     return e;
   };
-  mcpbx::mcp::catalogs::withheld_tools withheld;
+  mcp::catalogs::withheld_tools withheld;
   for (const auto* name : {"s__hidden", "s__overwrite"})
-    withheld.emplace(name,
-                     mcpbx::mcp::catalogs::withheld_tool{"s", name, std::make_shared<const std::string>("it changed")});
-  f.backend.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{entry("read"), entry("write")}, 2, std::move(withheld));
+    withheld.emplace(name, mcp::catalogs::withheld_tool{"s", name, std::make_shared<const std::string>("it changed")});
+  f.backend.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{entry("read"), entry("write")}, 2, std::move(withheld));
   const auto listed = [&](fake_transport::line& caller) {
     caller.say(request(5, "mcpbx/tools"));
     f.run();
@@ -147,27 +147,25 @@ TEST_CASE("M4: the profile of a hello holds for runs and narrows the tools that 
 TEST_CASE("front_door: a configuration that is replaced holds for the next request, also where the catalog stays") {
   auto o = door_fixture::make_options();
   const auto denying = [](std::string glob) {
-    return mcpbx::test::defaults_by(
-        [glob = std::move(glob)](std::string_view,
-                                 std::string_view profile) -> mcpbx::result<mcpbx::daemon::chat::chat_base> {
-          mcpbx::daemon::chat::chat_base b;
-          b.profile = profile;
-          if (profile == "reader") b.deny = {glob};
-          return b;
-        });
+    return defaults_by([glob = std::move(glob)](std::string_view, std::string_view profile) -> result<chat_base> {
+      chat_base b;
+      b.profile = profile;
+      if (profile == "reader") b.deny = {glob};
+      return b;
+    });
   };
   auto present = denying("*write");
   o.chat = [&] { return present; };
   door_fixture f(o);
   const auto entry = [](const std::string& name) {
-    auto e = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>();
+    auto e = std::make_shared<mcp::catalogs::catalog_entry>();
     e->name = e->tool = name;
     e->server = "s";
-    e->definition = e->exposed = e->legacy = mcpbx::json::raw_json::own(R"({"name":")" + name + R"("})");
+    e->definition = e->exposed = e->legacy = raw_json::own(R"({"name":")" + name + R"("})");
     return e;
   };
-  f.backend.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{entry("s__read"), entry("s__write")}, 2);
+  f.backend.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{entry("s__read"), entry("s__write")}, 2);
   auto& reader = f.enter();
   f.ask(reader, request(1, "mcpbx/hello", R"({"profile":"reader"})"));
   const auto listed = [&] {
@@ -186,18 +184,18 @@ TEST_CASE("front_door: a configuration that is replaced holds for the next reque
 
 TEST_CASE("G49: status names the faulty servers and L22: the histogram of depths") {
   door_fixture f;
-  mcpbx::mcp::clients::server_status good, bad, silent, retried;
+  mcp::clients::server_status good, bad, silent, retried;
   good.name = "good";
-  good.state = mcpbx::mcp::clients::server_state::ready;
+  good.state = mcp::clients::server_state::ready;
   bad.name = "bad";
-  bad.state = mcpbx::mcp::clients::server_state::crash_loop;
+  bad.state = mcp::clients::server_state::crash_loop;
   bad.last_error = "bad: exit status 3";
   silent.name = "silent";
-  silent.state = mcpbx::mcp::clients::server_state::ready;
+  silent.state = mcp::clients::server_state::ready;
   silent.last_error = "silent: no sign of life";
   silent.suspect = true;
   retried.name = "retried";
-  retried.state = mcpbx::mcp::clients::server_state::starting;
+  retried.state = mcp::clients::server_state::starting;
   retried.last_error = "retried: not ready in time";
   retried.start_failed = true;
   f.backend.status = {good, bad, silent, retried};
@@ -212,25 +210,24 @@ TEST_CASE("G49: status names the faulty servers and L22: the histogram of depths
         std::string::npos);
   CHECK(line.find(R"("5-8":7)") != std::string::npos);
   CHECK(line.find(R"("stops":{"final":8})") != std::string::npos);
-  const mcpbx::json::raw_json servers = result_of(f.ask(caller, request(2, "mcpbx/servers")));
+  const raw_json servers = result_of(f.ask(caller, request(2, "mcpbx/servers")));
   std::vector<std::string> states;
-  mcpbx::json::for_each_element(servers, [&](const mcpbx::json::raw_json& s) {
-    CHECK(mcpbx::json::find_member(s, "startFailed").is_true() ==
-          (mcpbx::json::find_member(s, "name").as_string() == "retried"));
-    states.push_back(mcpbx::json::find_member(s, "state").as_string().value_or(""));
-    CHECK(mcpbx::json::find_member(s, "pid").is_null());
-    CHECK(mcpbx::json::find_member(s, "rssBytes").is_null());
+  for_each_element(servers, [&](const raw_json& s) {
+    CHECK(find_member(s, "startFailed").is_true() == (find_member(s, "name").as_string() == "retried"));
+    states.push_back(find_member(s, "state").as_string().value_or(""));
+    CHECK(find_member(s, "pid").is_null());
+    CHECK(find_member(s, "rssBytes").is_null());
     return true;
   });
   CHECK(states == std::vector<std::string>{"ready", "crash_loop", "ready", "starting"});
 }
 
 TEST_CASE("G35: no configured secret is in what status and servers tell") {
-  mcpbx::redact::redactor::add(mcpbx::redact::secret("hunter2-canary"));
+  redactor::add(secret("hunter2-canary"));
   door_fixture f;
-  mcpbx::mcp::clients::server_status leaky;
+  mcp::clients::server_status leaky;
   leaky.name = "s";
-  leaky.state = mcpbx::mcp::clients::server_state::failed;
+  leaky.state = mcp::clients::server_state::failed;
   leaky.last_error = "could not log in with hunter2-canary";
   leaky.process = {-1, "exit status 1 hunter2-canary", "token=hunter2-canary"};
   f.backend.status = {leaky};
@@ -240,55 +237,51 @@ TEST_CASE("G35: no configured secret is in what status and servers tell") {
     CHECK(line.find("could not log in with ***") != std::string::npos);
     CHECK(line.find("hunter2") == std::string::npos);
   }
-  mcpbx::redact::redactor::clear();
+  redactor::clear();
 }
 
 TEST_CASE("G49 G35: status tells why and since when the journal cannot be written, as long as it cannot") {
-  struct failing_journal final : mcpbx::daemon::store::journal {
-    std::unique_ptr<mcpbx::daemon::store::run_journal> open_run(const std::string&) override { return nullptr; }
-    std::optional<mcpbx::daemon::store::journal_trouble> trouble() const override { return now; }
-    std::optional<mcpbx::daemon::store::journal_trouble> now;
+  struct failing_journal final : journal {
+    std::unique_ptr<run_journal> open_run(const std::string&) override { return nullptr; }
+    std::optional<journal_trouble> trouble() const override { return now; }
+    std::optional<journal_trouble> now;
   };
-  mcpbx::redact::redactor::add(mcpbx::redact::secret("hunter2-canary"));
+  redactor::add(secret("hunter2-canary"));
   door_fixture f;
   auto journal = std::make_unique<failing_journal>();
   auto& now = journal->now;
   f.backend.kept = std::move(journal);
   auto& caller = f.enter();
   CHECK(f.ask(caller, request(1, "mcpbx/status")).find("\"store\"") == std::string::npos);
-  now = mcpbx::daemon::store::journal_trouble{"no room for postgresql://hunter2-canary@x\x1b[31m; make room",
-                                              1'764'115'200'000};
-  CHECK(mcpbx::json::find_member(result_of(f.ask(caller, request(2, "mcpbx/status"))), "store").text() ==
+  now = journal_trouble{"no room for postgresql://hunter2-canary@x\x1b[31m; make room", 1'764'115'200'000};
+  CHECK(find_member(result_of(f.ask(caller, request(2, "mcpbx/status"))), "store").text() ==
         R"({"problem":"no room for postgresql://***@x[31m; make room","sinceMs":1764115200000})");
   now->problem = std::string(100'000, 'x');
   CHECK(f.ask(caller, request(3, "mcpbx/status")).size() < 5'000);
   now.reset();
   CHECK(f.ask(caller, request(4, "mcpbx/status")).find("\"store\"") == std::string::npos);
-  mcpbx::redact::redactor::clear();
+  redactor::clear();
 }
 
 TEST_CASE("own methods check their params and say what is not there yet") {
   door_fixture f;
   auto& caller = f.enter();
   CHECK(result_of(f.ask(caller, request(1, "mcpbx/restart", R"({"server":"files"})"))).text() == "{}");
-  CHECK(mcpbx::test::code_of(f.ask(caller, request(2, "mcpbx/restart", R"({"server":"flies"})"))) == -32002);
-  CHECK(mcpbx::test::text_of(f.ask(caller, request(3, "mcpbx/restart"))) ==
+  CHECK(code_of(f.ask(caller, request(2, "mcpbx/restart", R"({"server":"flies"})"))) == -32002);
+  CHECK(text_of(f.ask(caller, request(3, "mcpbx/restart"))) ==
         "params.server: expected the name of a tool server, got nothing");
-  CHECK(
-      mcpbx::test::text_of(f.ask(caller, request(4, "mcpbx/restart", R"({"srever":"files"})"))).find("params.server") ==
-      0);
-  CHECK(mcpbx::test::text_of(f.ask(caller, request(6, "mcpbx/attach"))) ==
-        "params.run: expected the name of a run, got nothing");
-  CHECK(mcpbx::test::code_of(f.ask(caller, request(6, "mcpbx/attach", R"({"run":"r","after":-1})"))) == -32602);
-  CHECK(mcpbx::test::code_of(f.ask(caller, request(6, "mcpbx/attach", R"({"run":"r"})"))) == -32002);
-  CHECK(mcpbx::test::text_of(f.ask(caller, request(7, "mcpbx/servrs"))).find("mcpbx/servers") != std::string::npos);
-  CHECK(mcpbx::test::code_of(f.ask(caller, request(8, "mcpbx/status", R"({"x":1})"))) == -32602);
-  CHECK(mcpbx::test::code_of(f.ask(caller, request(9, "mcpbx/tools", R"({"format":"yaml"})"))) == -32602);
-  CHECK(mcpbx::test::code_of(f.ask(caller, request(10, "mcpbx/cancel"))) == -32602);
-  CHECK(mcpbx::test::code_of(f.ask(caller, request(11, "mcpbx/cancel", R"({"run":"a","request":1})"))) == -32602);
-  CHECK(mcpbx::test::code_of(f.ask(caller, request(12, "mcpbx/cancel", R"({"request":1.5})"))) == -32602);
-  CHECK(mcpbx::test::code_of(f.ask(caller, request(13, "mcpbx/cancel", R"({"run":"other"})"))) == -32002);
-  CHECK(mcpbx::test::code_of(f.ask(caller, request(14, "mcpbx/cancel", R"({"request":99})"))) == -32002);
+  CHECK(text_of(f.ask(caller, request(4, "mcpbx/restart", R"({"srever":"files"})"))).find("params.server") == 0);
+  CHECK(text_of(f.ask(caller, request(6, "mcpbx/attach"))) == "params.run: expected the name of a run, got nothing");
+  CHECK(code_of(f.ask(caller, request(6, "mcpbx/attach", R"({"run":"r","after":-1})"))) == -32602);
+  CHECK(code_of(f.ask(caller, request(6, "mcpbx/attach", R"({"run":"r"})"))) == -32002);
+  CHECK(text_of(f.ask(caller, request(7, "mcpbx/servrs"))).find("mcpbx/servers") != std::string::npos);
+  CHECK(code_of(f.ask(caller, request(8, "mcpbx/status", R"({"x":1})"))) == -32602);
+  CHECK(code_of(f.ask(caller, request(9, "mcpbx/tools", R"({"format":"yaml"})"))) == -32602);
+  CHECK(code_of(f.ask(caller, request(10, "mcpbx/cancel"))) == -32602);
+  CHECK(code_of(f.ask(caller, request(11, "mcpbx/cancel", R"({"run":"a","request":1})"))) == -32602);
+  CHECK(code_of(f.ask(caller, request(12, "mcpbx/cancel", R"({"request":1.5})"))) == -32602);
+  CHECK(code_of(f.ask(caller, request(13, "mcpbx/cancel", R"({"run":"other"})"))) == -32002);
+  CHECK(code_of(f.ask(caller, request(14, "mcpbx/cancel", R"({"request":99})"))) == -32002);
 }
 
 TEST_CASE("stop answers before it stops") {
@@ -303,15 +296,15 @@ TEST_CASE("stop answers before it stops") {
 
 TEST_CASE("G16: a caller that leaves has its calls and its runs cancelled") {
   door_fixture f;
-  auto server = std::make_shared<mcpbx::test::fake_client>("files");
-  f.backend.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{mcpbx::test::make_tool(server, "files__read", "read")}, 2);
+  auto server = std::make_shared<fake_client>("files");
+  f.backend.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{make_tool(server, "files__read", "read")}, 2);
   auto& caller = f.enter();
   f.ask(caller, request(1, "initialize", R"({"protocolVersion":"2025-11-25"})"));
   f.ask(caller, request(2, "tools/call", R"({"name":"files__read"})"));
   f.ask(caller, request(3, "mcpbx/chat", R"({"input":"go"})"));
   CHECK(f.door.callers() == 1);
-  caller.events->on_closed({mcpbx::errc::unavailable, "the other side closed the connection"});
+  caller.events->on_closed({errc::unavailable, "the other side closed the connection"});
   CHECK(f.door.callers() == 0);
   CHECK(server->cancelled.size() == 1);
   CHECK(f.backend.abandoned == std::vector<std::string>{"run-1: the caller went away"});
@@ -322,9 +315,9 @@ TEST_CASE("G16: a caller that leaves has its calls and its runs cancelled") {
 
 TEST_CASE("E1: a caller that says no more stays until all that it asked is answered and has left") {
   door_fixture f;
-  auto server = std::make_shared<mcpbx::test::fake_client>("files");
-  f.backend.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{mcpbx::test::make_tool(server, "files__read", "read")}, 2);
+  auto server = std::make_shared<fake_client>("files");
+  f.backend.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{make_tool(server, "files__read", "read")}, 2);
   auto& idle = f.enter();
   CHECK_FALSE(idle.events->on_input_end());  // nothing is open: it may go
   auto& caller = f.enter();
@@ -368,38 +361,37 @@ TEST_CASE("L19 E1: a caller that says no more answers no questions of the runs t
   f.backend.looks_long = true;
   f.ask(slow, request(1, "mcpbx/attach", R"({"run":"old","answers":true})"));
   CHECK(slow.events->on_input_end());
-  const auto old = std::make_shared<mcpbx::daemon::run::run_feed>("old", mcpbx::daemon::run::run_feed::options{});
-  f.backend.looking(mcpbx::daemon::run::runner::recalled_run{old, ""});
+  const auto old = std::make_shared<run_feed>("old", run_feed::options{});
+  f.backend.looking(runner::recalled_run{old, ""});
   CHECK_FALSE(old->answers());
 }
 
 TEST_CASE("a door that is full or does not admit a process says why and closes") {
   auto o = door_fixture::make_options();
   o.max_callers = 2;
-  door_fixture f(o, [](const mcpbx::mcp::socket::peer_credentials& peer) -> mcpbx::result<std::string> {
+  door_fixture f(o, [](const mcp::socket::peer_credentials& peer) -> result<std::string> {
     if (peer.pid == 666)
-      return mcpbx::fail(mcpbx::errc::unavailable,
-                         "the tool server files may not call mcpbx; say \"mayCall\": true in its entry");
+      return fail(errc::unavailable, "the tool server files may not call mcpbx; say \"mayCall\": true in its entry");
     return "";
   });
   auto& server = f.enter(666);
   CHECK(f.door.callers() == 0);
   REQUIRE(server.sent.size() == 1);
-  CHECK(mcpbx::test::text_of(server.sent[0]).find("mayCall") != std::string::npos);
-  CHECK(mcpbx::test::id_of(server.sent[0]) == "null");
+  CHECK(text_of(server.sent[0]).find("mayCall") != std::string::npos);
+  CHECK(id_of(server.sent[0]) == "null");
   CHECK(server.finished);
   f.enter();
   auto& second = f.enter();
   auto& third = f.enter();
-  CHECK(mcpbx::test::code_of(third.sent.at(0)) == -32001);
-  second.events->on_closed({mcpbx::errc::unavailable, "left"});
+  CHECK(code_of(third.sent.at(0)) == -32001);
+  second.events->on_closed({errc::unavailable, "left"});
   CHECK(f.enter().sent.empty());
 }
 
 TEST_CASE("noise is answered and survived") {
   door_fixture f;
   auto& caller = f.enter();
-  CHECK(mcpbx::test::code_of(f.ask(caller, "hello")) == -32700);
+  CHECK(code_of(f.ask(caller, "hello")) == -32700);
   CHECK(f.ask(caller, request(1, "ping")) == R"({"jsonrpc":"2.0","id":1,"result":{}})");
 }
 
@@ -410,7 +402,7 @@ TEST_CASE("list_changed reaches every initialized caller once per turn") {
   f.ask(caller, request(1, "initialize", R"({"protocolVersion":"2025-11-25"})"));
   f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
   const std::size_t before = caller.sent.size();
-  for (int i = 0; i < 3; ++i) f.backend.list_changed(mcpbx::mcp::protocol::tool_kind());
+  for (int i = 0; i < 3; ++i) f.backend.list_changed(mcp::protocol::tool_kind());
   f.run();
   CHECK(caller.sent.size() == before + 1);
   CHECK(silent.sent.empty());

@@ -130,7 +130,7 @@ TEST_CASE("G42: on the port it is asked who it is before the first answer, with 
   for (const bool token : {true, false}) {
     door_on_sockets d;
     d.door.serves_port("127.0.0.1:1", {.on_port = true, .token = token ? "0123456789abcdef" : ""}, "",
-                       [](const mcpbx::mcp::socket::tcp_ends&, const std::function<void(result<std::string>)>&) {
+                       [](const mcp::socket::tcp_ends&, const std::function<void(result<std::string>)>&) {
                          FAIL("a socket pair has no ends of TCP");
                        });
     const int fd = d.enter(true);
@@ -280,7 +280,7 @@ TEST_CASE("D2: a run that fails is an error by status before its first word, and
   door_on_sockets d;
   const int early = d.enter();
   d.write(early, door_on_sockets::asked(R"(,"stream":true)"));
-  d.feed().push({run_event::kind::error, {}, {}, mcpbx::daemon::event_json::error("busy", true, false)});
+  d.feed().push({run_event::kind::error, {}, {}, daemon::event_json::error("busy", true, false)});
   d.done(R"("stopReason":"provider_error","text":"","reason":"The model is busy.","toolCalls":[{"id":"a"}])");
   auto answer = d.got(early);
   CHECK(answer.starts_with("HTTP/1.1 503 "));
@@ -309,11 +309,11 @@ TEST_CASE(
     d.feed(run).done(raw_json::own(R"({"stopReason":"provider_error","text":"","reason":"It failed."})"));
     return d.got(web);
   };
-  const auto wrong_key = answer_after("run-1", mcpbx::daemon::event_json::error("It failed.", false, false));
+  const auto wrong_key = answer_after("run-1", daemon::event_json::error("It failed.", false, false));
   CHECK(wrong_key.starts_with("HTTP/1.1 502 "));
   CHECK(contains(wrong_key, "x-should-retry: false\r\n"));
   CHECK_FALSE(contains(wrong_key, "retry-after"));
-  const auto busy = answer_after("run-2", mcpbx::daemon::event_json::error("It failed.", true, false, 1'001));
+  const auto busy = answer_after("run-2", daemon::event_json::error("It failed.", true, false, 1'001));
   CHECK(busy.starts_with("HTTP/1.1 503 "));
   CHECK(contains(busy, "x-should-retry: false\r\n"));
   CHECK(contains(busy, "retry-after: 2\r\n"));
@@ -401,10 +401,9 @@ TEST_CASE(
   d.write(gone, naming("files__late"));
   d.leave(gone);
   CHECK(d.backend.started.size() == 1);
-  auto entry = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>();
+  auto entry = std::make_shared<mcp::catalogs::catalog_entry>();
   entry->name = "files__late";
-  d.backend.catalog =
-      std::make_shared<mcpbx::mcp::catalogs::catalog>(std::vector<mcpbx::mcp::catalogs::entry_ptr>{entry}, 2);
+  d.backend.catalog = std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{entry}, 2);
   for (const auto& then : std::exchange(d.backend.waiting, {})) then();
   const auto refused = d.got(web);
   CHECK(refused.starts_with("HTTP/1.1 400 "));
@@ -445,10 +444,9 @@ TEST_CASE("D2: allowed_tools that name functions which nobody has are refused wi
   for (const auto& then : std::exchange(d.backend.waiting, {})) then();
   CHECK(contains(d.got(crowd), R"(\"n10\" and 20 more")"));
   CHECK(d.got(lengthy).size() < 1'000);
-  auto entry = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>();
+  auto entry = std::make_shared<mcp::catalogs::catalog_entry>();
   entry->name = "files__read";
-  d.backend.catalog =
-      std::make_shared<mcpbx::mcp::catalogs::catalog>(std::vector<mcpbx::mcp::catalogs::entry_ptr>{entry}, 2);
+  d.backend.catalog = std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{entry}, 2);
   d.write(d.enter(), allowing("files__read"));
   REQUIRE(d.backend.started.size() == 2);
   CHECK(d.backend.started[1].tools.only == std::vector<std::string>{"mine", "files__read"});

@@ -24,9 +24,9 @@ using namespace mcpbx::test;
 
 namespace {
 
-mcpbx::mcp::catalogs::feature_entry_ptr item(const std::shared_ptr<mcpbx::mcp::clients::client>& owner,
-                                             const std::string& key, const std::string& own) {
-  auto e = std::make_shared<mcpbx::mcp::catalogs::feature_entry>();
+mcp::catalogs::feature_entry_ptr item(const std::shared_ptr<mcp::clients::client>& owner, const std::string& key,
+                                      const std::string& own) {
+  auto e = std::make_shared<mcp::catalogs::feature_entry>();
   e->key = key;
   e->own_key = own;
   e->server = owner->name();
@@ -38,30 +38,29 @@ struct opening_fixture {
   /// `of`: the tool server that calls; "": the person does.
   explicit opening_fixture(front_door::options o = {}, const std::string& of = "")
       : door(io.get_executor(), time, backend, std::move(o),
-             [of](const mcpbx::mcp::socket::peer_credentials&) -> result<std::string> { return of; }) {
-    std::vector<mcpbx::mcp::catalogs::feature_entries_ptr> others;
-    for (const auto& kind : mcpbx::mcp::protocol::feature_kinds().subspan(1)) {
-      std::vector<mcpbx::mcp::catalogs::feature_entry_ptr> entries;
-      if (kind.id == mcpbx::mcp::protocol::kind_id::prompts) entries.push_back(item(server, "s__p", "p"));
-      if (kind.id == mcpbx::mcp::protocol::kind_id::resources) {
+             [of](const mcp::socket::peer_credentials&) -> result<std::string> { return of; }) {
+    std::vector<mcp::catalogs::feature_entries_ptr> others;
+    for (const auto& kind : mcp::protocol::feature_kinds().subspan(1)) {
+      std::vector<mcp::catalogs::feature_entry_ptr> entries;
+      if (kind.id == mcp::protocol::kind_id::prompts) entries.push_back(item(server, "s__p", "p"));
+      if (kind.id == mcp::protocol::kind_id::resources) {
         entries.push_back(item(server, "x://a", "x://a"));
         entries.push_back(item(server, "x://b", "x://b"));
       }
-      others.push_back(std::make_shared<mcpbx::mcp::catalogs::feature_entries>(kind, std::move(entries)));
+      others.push_back(std::make_shared<mcp::catalogs::feature_entries>(kind, std::move(entries)));
     }
-    auto routes = std::make_shared<mcpbx::mcp::catalogs::resource_routes>(
-        std::vector<mcpbx::mcp::catalogs::resource_server>{{"s", "s", server, nullptr}},
-        others.at(mcpbx::mcp::protocol::resource_kind().index() - 1),
-        others.at(mcpbx::mcp::protocol::template_kind().index() - 1),
-        std::make_shared<mcpbx::mcp::catalogs::seen_uris>());
-    backend.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-        std::vector<mcpbx::mcp::catalogs::entry_ptr>(), 1, mcpbx::mcp::catalogs::withheld_tools(),
-        std::vector<mcpbx::mcp::catalogs::dropped_item>(),
-        mcpbx::mcp::catalogs::catalog_rest{
+    auto routes = std::make_shared<mcp::catalogs::resource_routes>(
+        std::vector<mcp::catalogs::resource_server>{{"s", "s", server, nullptr}},
+        others.at(mcp::protocol::resource_kind().index() - 1), others.at(mcp::protocol::template_kind().index() - 1),
+        std::make_shared<mcp::catalogs::seen_uris>());
+    backend.catalog = std::make_shared<mcp::catalogs::catalog>(
+        std::vector<mcp::catalogs::entry_ptr>(), 1, mcp::catalogs::withheld_tools(),
+        std::vector<mcp::catalogs::dropped_item>(),
+        mcp::catalogs::catalog_rest{
             .others = std::move(others),
             .routes = std::move(routes),
-            .extensions = std::make_shared<const std::vector<mcpbx::mcp::catalogs::extension_route>>(
-                1, mcpbx::mcp::catalogs::extension_route{"s", server, {{"com.example/find", {"find/*"}}}})});
+            .extensions = std::make_shared<const std::vector<mcp::catalogs::extension_route>>(
+                1, mcp::catalogs::extension_route{"s", server, {{"com.example/find", {"find/*"}}}})});
     door.accept(std::make_unique<fake_transport>(line), {1000, 100});
     turn();
   }
@@ -206,7 +205,7 @@ TEST_CASE("opening: a caller that can be asked is asked for what a prompt needs,
   f.line.sent.clear();
   const auto ask = [&] {
     return handler->ask({"s", "elicitation/create", raw_json::own(R"({"message":"m"})")},
-                        [&](mcpbx::mcp::rpc::call_outcome&& o) { answers.emplace_back(o.value.text()); });
+                        [&](mcp::rpc::call_outcome&& o) { answers.emplace_back(o.value.text()); });
   };
   ask();
   f.turn();
@@ -238,7 +237,7 @@ struct asking_fixture : opening_fixture {
     CHECK(contains(server->calls[0].caller.capabilities.text(), "elicitation"));
     handler = server->calls[0].questions;
     ticket = handler->ask({"s", "elicitation/create", raw_json::own(form)},
-                          [this](mcpbx::mcp::rpc::call_outcome&& o) { answers.emplace_back(o.value.text()); });
+                          [this](mcp::rpc::call_outcome&& o) { answers.emplace_back(o.value.text()); });
     turn();
   }
   void answer(std::string_view members) {
@@ -251,8 +250,8 @@ struct asking_fixture : opening_fixture {
   }
   static constexpr std::string_view form =
       R"({"message":"Which?","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}})";
-  std::shared_ptr<mcpbx::mcp::clients::question_handler> handler;
-  mcpbx::mcp::clients::question_handler::ticket ticket = 0;
+  std::shared_ptr<mcp::clients::question_handler> handler;
+  mcp::clients::question_handler::ticket ticket = 0;
   std::vector<std::string> answers;
 };
 
@@ -284,8 +283,7 @@ TEST_CASE("L19: what a prompt needs to know before its run begins is a question 
     f.turn();
     REQUIRE(f.backend.started.size() == 1);
     CHECK(f.backend.started[0].run == "mine");
-    f.backend.feeds.at("mine")->push(
-        {mcpbx::daemon::run::run_event::kind::status, {}, {}, event("{\"type\":\"status\"}")});
+    f.backend.feeds.at("mine")->push({run_event::kind::status, {}, {}, event("{\"type\":\"status\"}")});
     f.backend.feeds.at("mine")->done(raw_json::literal(R"({"output":"done"})"));
     f.turn();
     CHECK(f.was_said(R"("seq":3,"type":"status")"));  // the numbers go on
@@ -386,7 +384,7 @@ TEST_CASE("opening: a question that nobody can answer is declined, and the error
   opening_fixture f;
   f.chat(R"({"prompt":{"name":"s__p"}})");
   f.server->calls.at(0).questions->ask({"s", "elicitation/create", raw_json::own(R"({"message":"m"})")},
-                                       [&](mcpbx::mcp::rpc::call_outcome&& o) { answer = o.value.text(); });
+                                       [&](mcp::rpc::call_outcome&& o) { answer = o.value.text(); });
   CHECK(answer.empty());
   f.turn();
   CHECK(answer == R"({"action":"decline"})");
@@ -411,7 +409,7 @@ TEST_CASE("opening: a question of an extension goes to a caller that lists it, a
     f.turn();
     f.chat(R"({"prompt":{"name":"s__p"}})");
     f.server->calls.at(0).questions->ask({"s", "find/which", raw_json::own("{}"), {}, {"com.example/find"}},
-                                         [&](mcpbx::mcp::rpc::call_outcome&& o) { answer = o.value.text(); });
+                                         [&](mcp::rpc::call_outcome&& o) { answer = o.value.text(); });
     f.turn();
     CHECK(contains(f.said(), R"("method":"find/which")") == listed);
     if (listed) f.line.say(R"({"jsonrpc":"2.0","id":)" + parse_line(f.said()) + R"(,"result":{"one":1.0}})");

@@ -42,14 +42,14 @@ struct fake_pins final : pin_register {
 struct pins_door {
   explicit pins_door(audit_log* audit = nullptr) : door(io.get_executor(), time, backend, options(audit), {}) {
     backend.register_of_pins = &pins;
-    mcpbx::mcp::clients::server_status s;
+    mcp::clients::server_status s;
     s.name = "git";
     backend.status = {s};
-    mcpbx::mcp::catalogs::withheld_tools withheld;
-    withheld.emplace("git__history", mcpbx::mcp::catalogs::withheld_tool{
-                                         "git", "log", std::make_shared<const std::string>("it changed")});
-    backend.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-        std::vector<mcpbx::mcp::catalogs::entry_ptr>{make_tool(server, "git__a_b", "a.b")}, 1, std::move(withheld));
+    mcp::catalogs::withheld_tools withheld;
+    withheld.emplace("git__history",
+                     mcp::catalogs::withheld_tool{"git", "log", std::make_shared<const std::string>("it changed")});
+    backend.catalog = std::make_shared<mcp::catalogs::catalog>(
+        std::vector<mcp::catalogs::entry_ptr>{make_tool(server, "git__a_b", "a.b")}, 1, std::move(withheld));
     door.accept(std::make_unique<fake_transport>(line), {1000, 100});
     run();
   }
@@ -76,7 +76,7 @@ struct pins_door {
   }
   std::string list_of(const std::string& name) {
     pins.asked.clear();
-    ask("mcpbx/pins/list", R"({"name":)" + mcpbx::json::json_quoted(name) + "}");
+    ask("mcpbx/pins/list", R"({"name":)" + json_quoted(name) + "}");
     return pins.asked.empty() ? "" : pins.asked.back();
   }
 

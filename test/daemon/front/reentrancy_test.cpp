@@ -88,7 +88,7 @@ struct conversation {
     }));
     door.emplace(io.get_executor(), time, backend, std::move(o));
     door->serves_port("127.0.0.1:1", {.on_port = true, .token = {}}, "",
-                      [this, call](const mcpbx::mcp::socket::tcp_ends&, std::function<void(result<std::string>)> then) {
+                      [this, call](const mcp::socket::tcp_ends&, std::function<void(result<std::string>)> then) {
                         call();
                         strangers.push_back(std::move(then));
                       });
@@ -167,7 +167,7 @@ struct conversation {
       if (f.over()) return;
       segments question;
       question.append_literal(R"({"type":"question","question":"q"})");
-      f.push({run_event::kind::round, {}, {}, mcpbx::daemon::event_json::round(1, "m")});
+      f.push({run_event::kind::round, {}, {}, daemon::event_json::round(1, "m")});
       f.push({run_event::kind::text, {}, std::string(3000, 't'), {}});
       f.push({run_event::kind::question, "c", "q", std::move(question)});
     });
@@ -190,7 +190,7 @@ struct conversation {
     if (const auto told = std::exchange(backend.told, {})) told(runner::recorded_run{"run-1", "s"});
     if (const auto kept = std::exchange(backend.answered, {})) kept({});
     if (backend.looking.then) backend.looking(fail(errc::not_found, "no such run"));
-    if (const auto changed = backend.list_changed) changed(mcpbx::mcp::protocol::tool_kind());
+    if (const auto changed = backend.list_changed) changed(mcp::protocol::tool_kind());
   }
   void all_speak() {
     answer_all();

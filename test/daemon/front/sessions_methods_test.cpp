@@ -39,7 +39,7 @@ class kept_talk final : public journal {
     all.runs[0].row = {1, "a", "ses_1", "uid:1", "m", 10, 20, "final"};
     all.runs[1].row = {2, "b", "ses_1", "uid:1", "m", 30, 0, ""};
     for (int i = 0; i < 10; ++i)
-      all.runs[i < 6 ? 0 : 1].folded.messages.push_back(mcpbx::providers::user_message("say " + std::to_string(i)));
+      all.runs[i < 6 ? 0 : 1].folded.messages.push_back(providers::user_message("say " + std::to_string(i)));
     all.runs[1].folded.partial_text = partial;
     then(std::move(all));
   }
@@ -57,7 +57,7 @@ class kept_talk final : public journal {
 struct sessions_fixture {
   explicit sessions_fixture(const std::string& server = "")
       : door(io.get_executor(), time, backend, {},
-             [server](const mcpbx::mcp::socket::peer_credentials&) -> result<std::string> { return server; }) {
+             [server](const mcp::socket::peer_credentials&) -> result<std::string> { return server; }) {
     auto talk = std::make_unique<kept_talk>();
     store = talk.get();
     backend.kept = std::move(talk);

@@ -11,23 +11,24 @@
 
 namespace front_doors {
 
+using namespace mcpbx::daemon::front;
+
 TEST_CASE("tools filters by pattern and by name") {
   door_fixture f;
-  auto server = std::make_shared<mcpbx::test::fake_client>("files");
-  f.backend.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{mcpbx::test::make_tool(server, "files__read", "read"),
-                                                   mcpbx::test::make_tool(server, "git__log", "log")},
+  auto server = std::make_shared<fake_client>("files");
+  f.backend.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{make_tool(server, "files__read", "read"),
+                                            make_tool(server, "git__log", "log")},
       2);
   auto& caller = f.enter();
   const auto names = [&](const std::string& params) {
     caller.say(request(1, "mcpbx/tools", params));
     f.backend.settle();
     std::string out;
-    mcpbx::json::for_each_element(mcpbx::json::find_member(result_of(caller.sent.back()), "tools"),
-                                  [&](const mcpbx::json::raw_json& t) {
-                                    out += mcpbx::json::find_member(t, "name").as_string().value_or("?") + " ";
-                                    return true;
-                                  });
+    for_each_element(find_member(result_of(caller.sent.back()), "tools"), [&](const raw_json& t) {
+      out += find_member(t, "name").as_string().value_or("?") + " ";
+      return true;
+    });
     return out;
   };
   CHECK(names("{}") == "files__read git__log ");
@@ -39,13 +40,13 @@ TEST_CASE("tools filters by pattern and by name") {
 
 TEST_CASE("G7: a tool that is known now is shown while other servers start, and an unknown name waits for them") {
   door_fixture f;
-  auto server = std::make_shared<mcpbx::test::fake_client>("files");
-  f.backend.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{mcpbx::test::make_tool(server, "files__read", "read")}, 2);
+  auto server = std::make_shared<fake_client>("files");
+  f.backend.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{make_tool(server, "files__read", "read")}, 2);
   auto& caller = f.enter();
-  const mcpbx::json::raw_json known = result_of(f.ask(caller, request(1, "mcpbx/tools", R"({"name":"files__read"})")));
+  const raw_json known = result_of(f.ask(caller, request(1, "mcpbx/tools", R"({"name":"files__read"})")));
   CHECK(known.text().find("files__read") != std::string_view::npos);
-  CHECK(mcpbx::json::find_member(known, "server").as_string() == "files");
+  CHECK(find_member(known, "server").as_string() == "files");
   CHECK(f.ask(caller, request(2, "mcpbx/tools", R"({"name":"git__log"})")).empty());
   f.backend.settle();
   CHECK(result_of(caller.sent.back()).text() == R"({"tools":[]})");
@@ -53,22 +54,20 @@ TEST_CASE("G7: a tool that is known now is shown while other servers start, and 
 
 TEST_CASE("F8: tools beyond as many as the model takes are told, also when only some are asked for") {
   door_fixture f;
-  struct directory final : mcpbx::daemon::front::model_directory {
-    void list(const std::string&, bool,
-              std::function<void(mcpbx::result<std::vector<mcpbx::daemon::front::model_row>>)>) override {}
+  struct directory final : model_directory {
+    void list(const std::string&, bool, std::function<void(result<std::vector<model_row>>)>) override {}
     std::size_t max_tools(std::string_view name, std::string_view api) const override {
       CHECK(name == "");
       return api == "openai-chat" ? 3 : 0;
     }
   } models;
   f.backend.directory_of_models = &models;
-  auto server = std::make_shared<mcpbx::test::fake_client>("s");
-  auto odd = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*mcpbx::test::make_tool(server, "s__b", "b"));
-  odd->definition = mcpbx::json::raw_json::literal(R"({"name":"b","inputSchema":{"type":"string"}})");
-  f.backend.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{mcpbx::test::make_tool(server, "s__d", "d"),
-                                                   mcpbx::test::make_tool(server, "s__c", "c"), odd,
-                                                   mcpbx::test::make_tool(server, "s__a", "a")},
+  auto server = std::make_shared<fake_client>("s");
+  auto odd = std::make_shared<mcp::catalogs::catalog_entry>(*make_tool(server, "s__b", "b"));
+  odd->definition = raw_json::literal(R"({"name":"b","inputSchema":{"type":"string"}})");
+  f.backend.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{make_tool(server, "s__d", "d"), make_tool(server, "s__c", "c"), odd,
+                                            make_tool(server, "s__a", "a")},
       2);
   auto& caller = f.enter();
   const auto answer = [&](const std::string& params) {
@@ -93,21 +92,18 @@ TEST_CASE("F8: tools beyond as many as the model takes are told, also when only 
 
 TEST_CASE("F8: a tool that is listed alone has the name that it has among all") {
   door_fixture f;
-  auto server = std::make_shared<mcpbx::test::fake_client>("s");
-  f.backend.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{mcpbx::test::make_tool(server, "s__a_b", "a_b"),
-                                                   mcpbx::test::make_tool(server, "s__a.b", "a.b")},
-      2);
+  auto server = std::make_shared<fake_client>("s");
+  f.backend.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{make_tool(server, "s__a_b", "a_b"), make_tool(server, "s__a.b", "a.b")}, 2);
   auto& caller = f.enter();
   const auto named = [&](const std::string& more) {
     caller.say(request(1, "mcpbx/tools", R"({"format":"anthropic")" + more + "}"));
     f.backend.settle();
     std::vector<std::string> names;
-    mcpbx::json::for_each_element(mcpbx::json::find_member(result_of(caller.sent.back()), "tools"),
-                                  [&](const mcpbx::json::raw_json& tool) {
-                                    names.push_back(mcpbx::json::find_member(tool, "name").as_string().value());
-                                    return true;
-                                  });
+    for_each_element(find_member(result_of(caller.sent.back()), "tools"), [&](const raw_json& tool) {
+      names.push_back(find_member(tool, "name").as_string().value());
+      return true;
+    });
     return names;
   };
   const auto all = named("");
@@ -119,17 +115,15 @@ TEST_CASE("F8: a tool that is listed alone has the name that it has among all") 
 
 TEST_CASE("G15: what the catalog could not have is told with the tools, and not for one tool by its name") {
   door_fixture f;
-  auto one = std::make_shared<mcpbx::test::fake_client>("one"), two = std::make_shared<mcpbx::test::fake_client>("two");
-  f.backend.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{mcpbx::test::make_tool(one, "one__a", "a"),
-                                                   mcpbx::test::make_tool(two, "two__a", "a")},
-      2, mcpbx::mcp::catalogs::withheld_tools{},
-      std::vector<mcpbx::mcp::catalogs::dropped_item>{{"one", "First."}, {"two", "Second."}});
+  auto one = std::make_shared<fake_client>("one"), two = std::make_shared<fake_client>("two");
+  f.backend.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{make_tool(one, "one__a", "a"), make_tool(two, "two__a", "a")}, 2,
+      mcp::catalogs::withheld_tools{}, std::vector<mcp::catalogs::dropped_item>{{"one", "First."}, {"two", "Second."}});
   auto& caller = f.enter();
   const auto dropped = [&](const std::string& params) {
     caller.say(request(1, "mcpbx/tools", params));
     f.backend.settle();
-    return std::string(mcpbx::json::find_member(result_of(caller.sent.back()), "dropped").text());
+    return std::string(find_member(result_of(caller.sent.back()), "dropped").text());
   };
   const std::string first = R"({"server":"one","reason":"First."})", second = R"({"server":"two","reason":"Second."})";
   for (const auto* format : {"mcp", "openai", "react"})
@@ -142,12 +136,11 @@ TEST_CASE("G15: what the catalog could not have is told with the tools, and not 
 
 TEST_CASE("F8: tools in the form of an API leave out what it cannot take, and say why") {
   door_fixture f;
-  auto server = std::make_shared<mcpbx::test::fake_client>("files");
-  auto odd =
-      std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*mcpbx::test::make_tool(server, "files__odd", "odd"));
-  odd->definition = mcpbx::json::raw_json::literal(R"({"name":"odd","inputSchema":{"type":"string"}})");
-  f.backend.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{mcpbx::test::make_tool(server, "files__read", "read"), odd}, 2);
+  auto server = std::make_shared<fake_client>("files");
+  auto odd = std::make_shared<mcp::catalogs::catalog_entry>(*make_tool(server, "files__odd", "odd"));
+  odd->definition = raw_json::literal(R"({"name":"odd","inputSchema":{"type":"string"}})");
+  f.backend.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{make_tool(server, "files__read", "read"), odd}, 2);
   auto& caller = f.enter();
   const auto answer = [&](const std::string& format) {
     caller.say(request(1, "mcpbx/tools", R"({"format":")" + format + "\"}"));
@@ -175,18 +168,17 @@ TEST_CASE("F8: tools in the form of an API leave out what it cannot take, and sa
 
 TEST_CASE("F8: what a tool lost on its way to an API is told with the tools in that form, and only there") {
   door_fixture f;
-  auto server = std::make_shared<mcpbx::test::fake_client>("files");
-  auto odd =
-      std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*mcpbx::test::make_tool(server, "files__odd", "odd"));
-  odd->definition = mcpbx::json::raw_json::literal(
-      R"({"name":"odd","inputSchema":{"type":"object","properties":{"$a":{},"b":1,"\u001bc":2}}})");
-  f.backend.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{mcpbx::test::make_tool(server, "files__read", "read"), odd}, 2);
+  auto server = std::make_shared<fake_client>("files");
+  auto odd = std::make_shared<mcp::catalogs::catalog_entry>(*make_tool(server, "files__odd", "odd"));
+  odd->definition =
+      raw_json::literal(R"({"name":"odd","inputSchema":{"type":"object","properties":{"$a":{},"b":1,"\u001bc":2}}})");
+  f.backend.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{make_tool(server, "files__read", "read"), odd}, 2);
   auto& caller = f.enter();
   const auto changed = [&](const std::string& params) {
     caller.say(request(1, "mcpbx/tools", params));
     f.backend.settle();
-    return std::string(mcpbx::json::find_member(result_of(caller.sent.back()), "changed").text());
+    return std::string(find_member(result_of(caller.sent.back()), "changed").text());
   };
   const std::string words = R"([{"name":"files__odd","reason":"The tool \"files__odd\" is offered with changes: )"
                             R"(inputSchema loses characters that are not seen, in names or values; )"

@@ -227,7 +227,7 @@ TEST_CASE("logins: tokens stay with their address when the reference behind it g
   moving.settings = [url](const auto& then) { then(login_settings{.url = *url}); };
   world.all->set_entries({moving});
   world.log_in();
-  const auto header_at = [&](mcpbx::mcp::connect::authorizer& tokens) {
+  const auto header_at = [&](mcp::connect::authorizer& tokens) {
     bool ready = false;
     tokens.prepare([&] { ready = true; });
     REQUIRE(world.loop.until([&] { return ready; }));
@@ -287,7 +287,7 @@ TEST_CASE("logins: a renewal is signed with the key that the entry has by then a
                                                 R"(/token","code_challenge_methods_supported":["S256"],)" +
                                                 R"("token_endpoint_auth_methods_supported":["private_key_jwt"]})"};
   };
-  const auto key = std::make_shared<mcpbx::auth::client_key>(mcpbx::auth::client_key{secret(made_key()), "first"});
+  const auto key = std::make_shared<auth::client_key>(auth::client_key{secret(made_key()), "first"});
   auto rotated = world.entry();
   rotated.fingerprint += " rotated";
   rotated.settings = [key, url = world.as.server_url()](const auto& then) {
@@ -296,8 +296,8 @@ TEST_CASE("logins: a renewal is signed with the key that the entry has by then a
   world.all->set_entries({rotated});
   world.log_in();
   const auto signed_by = [&] {
-    const auto fields = mcpbx::auth::read_form(world.as.bodies.back()).value();
-    const auto assertion = mcpbx::auth::form_value(fields, "client_assertion");
+    const auto fields = auth::read_form(world.as.bodies.back()).value();
+    const auto assertion = auth::form_value(fields, "client_assertion");
     return base64url_bytes(assertion.substr(0, assertion.find('.'))).value();
   };
   CHECK(signed_by().find(R"("kid":"first")") != std::string::npos);

@@ -81,7 +81,7 @@ TEST_CASE("logins: a late question about the end of a login is answered once its
   std::optional<login_invitation> told;
   world.all->begin({"files"}, nullptr, [&](result<login_invitation> i) { told = std::move(i).value(); });
   REQUIRE(world.loop.until([&] { return told.has_value(); }));
-  auto held = mcpbx::daemon::guard::state_lock::take(world.dir / "credentials.json");
+  auto held = daemon::guard::state_lock::take(world.dir / "credentials.json");
   REQUIRE(held);
   CHECK(world.all->complete({"files"}, authorization_server::redirect_of(told->address)));
   REQUIRE(world.loop.until([&] { return !world.tokens().header().empty(); }));
@@ -191,7 +191,7 @@ TEST_CASE("logins: with auth.open a refusal opens the browser and the request wa
   CHECK(address.starts_with(world.as.base() + "/authorize?"));
   const auto late = get(world.loop, opened);
   CHECK(late.status == 410);
-  CHECK(mcpbx::http::find_header(late.headers, "Location").empty());
+  CHECK(http::find_header(late.headers, "Location").empty());
   CHECK(get(world.loop, authorization_server::redirect_of(address)).status == 200);
   REQUIRE(world.loop.until([&] { return again.has_value(); }));
   CHECK(*again);
@@ -422,10 +422,10 @@ TEST_CASE("logins: the port of a login is closed when that has ended without the
   std::optional<login_invitation> told;
   world.all->begin({"files"}, nullptr, [&](result<login_invitation> i) { told = std::move(i).value(); });
   REQUIRE(world.loop.until([&] { return told.has_value(); }));
-  const auto port = mcpbx::http::parse_url(told->redirect_uri).value().port;
+  const auto port = http::parse_url(told->redirect_uri).value().port;
   const auto open = [&] {
-    return mcpbx::mcp::socket::loopback_listener::open(world.loop.context.get_executor(), world.loop.real,
-                                                       "127.0.0.1:" + std::to_string(port))
+    return mcp::socket::loopback_listener::open(world.loop.context.get_executor(), world.loop.real,
+                                                "127.0.0.1:" + std::to_string(port))
         .has_value();
   };
   CHECK_FALSE(open());
@@ -460,7 +460,7 @@ TEST_CASE("logins: everything may be dropped at each step of a login") {
       seen += static_cast<int>(world.loop.context.run_one_for(std::chrono::milliseconds(5)));
       if (told && step > 8) {
         recorder ignored;
-        mcpbx::http::clients::request r;
+        http::clients::request r;
         r.method = "GET";
         r.url = authorization_server::redirect_of(told->address);
         const auto exchange = world.loop.client->start(std::move(r), ignored);
@@ -496,15 +496,13 @@ TEST_CASE("logins: settings that cannot be resolved fail the login with their re
 }
 
 TEST_CASE("G44: a request of a login goes to no private address that a public name has") {
-  mcpbx::http::clients::client::options o;
-  o.look_up = [](const std::string&) {
-    return mcpbx::http::clients::addresses{boost::asio::ip::make_address("10.0.0.1")};
-  };
+  http::clients::client::options o;
+  o.look_up = [](const std::string&) { return http::clients::addresses{boost::asio::ip::make_address("10.0.0.1")}; };
   http_loop loop(nullptr, std::move(o));
-  std::optional<result<mcpbx::auth::flow::document_answer>> got;
+  std::optional<result<auth::flow::document_answer>> got;
   const document_exchange sent(*loop.client, {.url = "https://auth.example.com/token"}, {},
-                               mcpbx::auth::endpoint_rule::of("https://mcp.example.com/mcp", false),
-                               [&](result<mcpbx::auth::flow::document_answer> a) { got = std::move(a); });
+                               auth::endpoint_rule::of("https://mcp.example.com/mcp", false),
+                               [&](result<auth::flow::document_answer> a) { got = std::move(a); });
   REQUIRE(loop.until([&] { return got.has_value(); }));
   REQUIRE_FALSE(got->has_value());
   CHECK(got->error().message.starts_with(

@@ -23,7 +23,7 @@ struct callers_world : login_world {
   std::vector<std::string> of_login;  // principals whose tokens have changed
 
   callers_world() { all = beside(); }
-  std::unique_ptr<mcpbx::daemon::logins::logins> beside(bool per_caller = true) {
+  std::unique_ptr<logins> beside(bool per_caller = true) {
     auto made = daemon_beside([this](const login_entry& e, bool) { of_login.push_back(e.principal); });
     made->set_entries({own(per_caller)}, {"http", "server:git"});
     return made;
@@ -33,7 +33,7 @@ struct callers_world : login_world {
     e.per_caller = per_caller;
     return e;
   }
-  std::shared_ptr<mcpbx::mcp::connect::authorizer> of(const std::string& principal) {
+  std::shared_ptr<mcp::connect::authorizer> of(const std::string& principal) {
     return all->tokens_at("files", as.server_url(), principal);
   }
   std::string header_of(const std::string& principal) {
@@ -72,9 +72,9 @@ struct callers_world : login_world {
     return why;
   }
   bool is_open(const login_invitation& of_login_page) {
-    const auto port = mcpbx::http::parse_url(of_login_page.redirect_uri).value().port;
-    return !mcpbx::mcp::socket::loopback_listener::open(loop.context.get_executor(), loop.real,
-                                                        "127.0.0.1:" + std::to_string(port));
+    const auto port = http::parse_url(of_login_page.redirect_uri).value().port;
+    return !mcp::socket::loopback_listener::open(loop.context.get_executor(), loop.real,
+                                                 "127.0.0.1:" + std::to_string(port));
   }
 };
 using rows = std::vector<std::string>;

@@ -41,10 +41,10 @@ TEST_CASE("logins: an authorization server that quotes the request shows none of
   const std::string said = failure_of(world);
   CHECK(said.find("bad: code=***") != std::string::npos);
   CHECK(said.find("canary") == std::string::npos);
-  const auto fields = mcpbx::auth::read_form(world.as.bodies.back()).value();
+  const auto fields = auth::read_form(world.as.bodies.back()).value();
   for (const auto* name : {"code", "code_verifier", "client_secret"}) {
-    REQUIRE_FALSE(mcpbx::auth::form_value(fields, name).empty());
-    CHECK(said.find(mcpbx::auth::form_value(fields, name)) == std::string::npos);
+    REQUIRE_FALSE(auth::form_value(fields, name).empty());
+    CHECK(said.find(auth::form_value(fields, name)) == std::string::npos);
   }
   CHECK(world.status().problem == said);
 }
@@ -92,7 +92,7 @@ TEST_CASE("logins: an authorization server cannot have ordinary words blanked by
 }
 
 TEST_CASE("logins: the client certificate of an entry is shown to the server's origin alone") {
-  const mcpbx::http::clients::trust own{.ca_file = "/ca.pem", .cert_file = "/me.pem", .key_file = "/me.key"};
+  const http::clients::trust own{.ca_file = "/ca.pem", .cert_file = "/me.pem", .key_file = "/me.key"};
   CHECK(trust_towards("https://a.example/token", "https://a.example/mcp", own) == own);
   for (const auto* other :
        {"https://b.example/token", "http://a.example/token", "https://a.example:8443/", "nothing"}) {

@@ -22,7 +22,7 @@ using namespace mcpbx::daemon::waits;
 using namespace mcpbx::test;
 
 struct starting_servers final : tool_source {
-  mcpbx::mcp::catalogs::catalog_ptr snapshot() const override { return nullptr; }
+  mcp::catalogs::catalog_ptr snapshot() const override { return nullptr; }
   void when_settled(milliseconds, std::function<void()> then) override {
     ++asked;
     settled = std::move(then);

@@ -16,25 +16,24 @@ using namespace mcpbx::providers;
 namespace {
 
 scripted_client::behaviour gives(std::string_view text) {
-  return [text = std::string(text)](const mcpbx::mcp::clients::server_call&) {
-    return mcpbx::mcp::rpc::call_outcome{mcpbx::mcp::rpc::call_outcome::kind::result, text_result(text), {}};
+  return [text = std::string(text)](const mcp::clients::server_call&) {
+    return mcp::rpc::call_outcome{mcp::rpc::call_outcome::kind::result, text_result(text), {}};
   };
 }
 scripted_client::behaviour fails_with(std::string_view text) {
-  return [text = std::string(text)](const mcpbx::mcp::clients::server_call&) {
-    return mcpbx::mcp::rpc::call_outcome{
-        mcpbx::mcp::rpc::call_outcome::kind::result, mcpbx::daemon::loop::words::error_result(text), {}};
+  return [text = std::string(text)](const mcp::clients::server_call&) {
+    return mcp::rpc::call_outcome{mcp::rpc::call_outcome::kind::result, daemon::loop::words::error_result(text), {}};
   };
 }
 
-std::string roles(const std::vector<mcpbx::providers::message_ptr>& messages) {
+std::string roles(const std::vector<providers::message_ptr>& messages) {
   std::string all;
   for (const auto& m : messages) all += (all.empty() ? "" : " ") + std::string(providers::to_string(m->role));
   return all;
 }
 
-const mcpbx::providers::tool_result_block& last_result(const mcpbx::providers::model_request& r) {
-  return std::get<mcpbx::providers::tool_result_block>(r.messages.back()->blocks.back());
+const providers::tool_result_block& last_result(const providers::model_request& r) {
+  return std::get<providers::tool_result_block>(r.messages.back()->blocks.back());
 }
 
 }  // namespace
@@ -42,12 +41,12 @@ const mcpbx::providers::tool_result_block& last_result(const mcpbx::providers::m
 TEST_CASE("L1 L3: one question, two tools of two servers, the second asked for what the first told") {
   fixture f;
   const auto web = std::make_shared<scripted_client>(f.context, "web", f.note);
-  auto search = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*f.entry("search"));
+  auto search = std::make_shared<mcp::catalogs::catalog_entry>(*f.entry("search"));
   search->name = "web__search";
   search->server = "web";
   search->owner = web;
-  f.tools.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{f.entry("search_users"), std::move(search)}, 2);
+  f.tools.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{f.entry("search_users"), std::move(search)}, 2);
   f.server->tools["search_users"] = gives(R"({"id":42,"company":"Acme Corp"})");
   web->tools["search"] = gives("Acme Corp makes anvils.");
   f.model->script = {says("Let me find him.", {call("a", "srv__search_users", R"({"name":"John Doe"})")}),
@@ -88,8 +87,8 @@ TEST_CASE("L3: what was said before the question stands before it in every round
   fixture f;
   f.model->script = {calls({lookup("a")}), calls({lookup("b")}), says("done")};
   auto r = fixture::ask();
-  r.messages = {mcpbx::providers::user_message("first question"), reply("first answer").message,
-                mcpbx::providers::user_message("second question")};
+  r.messages = {providers::user_message("first question"), reply("first answer").message,
+                providers::user_message("second question")};
   const auto brought = r.messages;
   f.run(std::move(r));
   REQUIRE(f.model->requests.size() == 3);
@@ -103,15 +102,15 @@ TEST_CASE("L3: what was said before the question stands before it in every round
 
 TEST_CASE("L3: of a reply in several pieces every text is kept and only its calls are made") {
   fixture f;
-  auto m = std::make_shared<mcpbx::providers::message>();
-  m->role = mcpbx::providers::role::assistant;
-  m->blocks = {mcpbx::providers::text_block{"First this, "}, lookup("a"), mcpbx::providers::text_block{"then that."},
+  auto m = std::make_shared<providers::message>();
+  m->role = providers::role::assistant;
+  m->blocks = {providers::text_block{"First this, "}, lookup("a"), providers::text_block{"then that."},
                call("b", "srv__other")};
   step mixed;
   mixed.deltas = {"First this, ", "then that."};
   mixed.reply = reply("");
   mixed.reply->message = m;
-  mixed.reply->reason = mcpbx::providers::end_reason::tool_calls;
+  mixed.reply->reason = providers::end_reason::tool_calls;
   f.model->script = {mixed, says("done")};
   f.run();
   CHECK(f.server->params.size() == 2);
@@ -176,9 +175,8 @@ TEST_CASE("L9 L15: when a tool fails the model takes another one, the status say
 TEST_CASE("L14: a tool that found nothing says so in words, unless other words are configured") {
   for (const bool configured : {false, true}) {
     fixture f;
-    f.server->tools["lookup"] = [](const mcpbx::mcp::clients::server_call&) {
-      return mcpbx::mcp::rpc::call_outcome{
-          mcpbx::mcp::rpc::call_outcome::kind::result, raw_json::literal(R"({"content":[]})"), {}};
+    f.server->tools["lookup"] = [](const mcp::clients::server_call&) {
+      return mcp::rpc::call_outcome{mcp::rpc::call_outcome::kind::result, raw_json::literal(R"({"content":[]})"), {}};
     };
     f.model->script = {calls({lookup("a")}), says("nothing")};
     run_limits l;
@@ -230,7 +228,7 @@ TEST_CASE("L8: a run without a word about its time has two minutes") {
 
 TEST_CASE("L16 L17: what was said in all rounds is kept and told when the model breaks in a later one") {
   fixture f;
-  mcpbx::providers::model_error e;
+  providers::model_error e;
   e.message = "the model is gone";
   f.model->script = {says("first", {lookup("a")}), says("second", {lookup("b"), call("c", "srv__other")}), breaks(e)};
   f.run();

@@ -15,28 +15,27 @@ using namespace mcpbx::daemon::test;
 namespace {
 
 /// Reports every model call to `note`, as the scripted model does.
-struct noting final : mcpbx::providers::model {
-  noting(std::shared_ptr<mcpbx::providers::model> m, std::function<void(std::string)> n)
+struct noting final : providers::model {
+  noting(std::shared_ptr<providers::model> m, std::function<void(std::string)> n)
       : inner(std::move(m)), note(std::move(n)) {}
   const std::string& name() const override { return inner->name(); }
   const std::string& id() const override { return inner->id(); }
   const std::string& api() const override { return inner->api(); }
   std::string_view default_system() const override { return inner->default_system(); }
-  struct noted final : mcpbx::providers::model_call {
-    noted(std::unique_ptr<mcpbx::providers::model_call> c, std::function<void(std::string)> n)
+  struct noted final : providers::model_call {
+    noted(std::unique_ptr<providers::model_call> c, std::function<void(std::string)> n)
         : call(std::move(c)), note(std::move(n)) {}
     void begin() override {
       note("model");
       call->begin();
     }
-    std::unique_ptr<mcpbx::providers::model_call> call;
+    std::unique_ptr<providers::model_call> call;
     std::function<void(std::string)> note;
   };
-  std::unique_ptr<mcpbx::providers::model_call> prepare(mcpbx::providers::model_request r,
-                                                        mcpbx::providers::model_events& e) override {
+  std::unique_ptr<providers::model_call> prepare(providers::model_request r, providers::model_events& e) override {
     return std::make_unique<noted>(inner->prepare(std::move(r), e), note);
   }
-  std::shared_ptr<mcpbx::providers::model> inner;
+  std::shared_ptr<providers::model> inner;
   std::function<void(std::string)> note;
 };
 
@@ -44,9 +43,8 @@ struct noting final : mcpbx::providers::model {
 struct replayed : fixture {
   mcpbx::test::temporary_directory folder;
   std::string path = folder / "talk.jsonl";
-  std::shared_ptr<mcpbx::providers::model> talk;
-  mcpbx::providers::call::offload blocking = [this](std::function<void()> work,
-                                                    std::function<void(result<void>)> done) {
+  std::shared_ptr<providers::model> talk;
+  providers::call::offload blocking = [this](std::function<void()> work, std::function<void(result<void>)> done) {
     work();
     asio::post(context, [done = std::move(done)] { done({}); });
   };
@@ -56,23 +54,22 @@ struct replayed : fixture {
                   tools,
                   [this] {
                     return std::make_shared<run_configuration>(
-                        [this](std::string_view) -> result<std::shared_ptr<mcpbx::providers::model>> { return talk; });
+                        [this](std::string_view) -> result<std::shared_ptr<providers::model>> { return talk; });
                   },
                   kept,
                   runner::options{1024, plain_adapter}};
 
-  void record() { talk = mcpbx::providers::call::make_recording_model({"talk", path, {}}, model, random, blocking); }
+  void record() { talk = providers::call::make_recording_model({"talk", path, {}}, model, random, blocking); }
   void play() {
-    auto header = mcpbx::providers::call::read_recording_header(path);
+    auto header = providers::call::read_recording_header(path);
     REQUIRE_MESSAGE(header.has_value(), (header ? "" : header.error().message));
-    talk = std::make_shared<noting>(mcpbx::providers::call::make_replay_model({"talk", path, *header, {}}, blocking),
-                                    note);
+    talk = std::make_shared<noting>(providers::call::make_replay_model({"talk", path, *header, {}}, blocking), note);
   }
   /// Asks a question, runs to the end and returns the caller.
   caller go(std::string question) {
     caller c;
     auto r = ask();
-    r.messages = {mcpbx::providers::user_message(std::move(question))};
+    r.messages = {providers::user_message(std::move(question))};
     REQUIRE(all.start(std::move(r), c).has_value());
     settle();
     REQUIRE(c.done.size() == 1);
@@ -129,8 +126,8 @@ TEST_CASE("L11: a tool that answers something else ends a replayed run with prov
   f.model->script = {calls({lookup("a")}), says("done")};
   f.go("go");
   f.play();
-  f.server->tools["lookup"] = [](const mcpbx::mcp::clients::server_call&) {
-    return mcpbx::mcp::rpc::call_outcome{mcpbx::mcp::rpc::call_outcome::kind::result, text_result("rough"), {}};
+  f.server->tools["lookup"] = [](const mcp::clients::server_call&) {
+    return mcp::rpc::call_outcome{mcp::rpc::call_outcome::kind::result, text_result("rough"), {}};
   };
   const auto c = f.go("go");
   CHECK(c.member("stopReason") == "provider_error");
@@ -145,8 +142,8 @@ TEST_CASE("L11: a tool that answers something else ends a replayed run with prov
 TEST_CASE("L11: a run that ended with an error of its model ends so when it is replayed, and the next one goes on") {
   replayed f;
   f.record();
-  mcpbx::providers::model_error busy;
-  busy.type = mcpbx::providers::model_error::kind::overloaded;
+  providers::model_error busy;
+  busy.type = providers::model_error::kind::overloaded;
   busy.http_status = 529;
   busy.message = "The model is busy.";
   busy.partial_text = "Let me";

@@ -38,7 +38,7 @@ run_event status(std::string_view text) {
 }
 
 run_event round(int n) {
-  return {kind::round, "", "", mcpbx::daemon::event_json::round(n, "m")};
+  return {kind::round, "", "", daemon::event_json::round(n, "m")};
 }
 
 /// A reader that reads when read() is called, or as soon as an event arrives.

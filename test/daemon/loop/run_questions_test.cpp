@@ -27,20 +27,20 @@ struct questioned : fixture {
     model->script = {calls({lookup("a")}), says("done")};
   }
 
-  mcpbx::mcp::clients::question_handler::ticket ask(std::string_view params = age_form,
-                                                    std::string method = "elicitation/create", std::size_t call = 0) {
+  mcp::clients::question_handler::ticket ask(std::string_view params = age_form,
+                                             std::string method = "elicitation/create", std::size_t call = 0) {
     REQUIRE(server->open.size() > call);
     auto& open = std::next(server->open.begin(), static_cast<std::ptrdiff_t>(call))->second;
     REQUIRE(open.questions);
-    const auto ticket = open.questions->ask(
-        {"srv", std::move(method), raw_json::own(params)}, [this](mcpbx::mcp::rpc::call_outcome&& o) {
-          got.push_back(o.type == mcpbx::mcp::rpc::call_outcome::kind::failed ? o.failure.message
-                                                                              : std::string(o.value.text()));
+    const auto ticket =
+        open.questions->ask({"srv", std::move(method), raw_json::own(params)}, [this](mcp::rpc::call_outcome&& o) {
+          got.push_back(o.type == mcp::rpc::call_outcome::kind::failed ? o.failure.message
+                                                                       : std::string(o.value.text()));
         });
     settle();
     return ticket;
   }
-  void withdraw(mcpbx::mcp::clients::question_handler::ticket t) {
+  void withdraw(mcp::clients::question_handler::ticket t) {
     server->open.begin()->second.questions->withdraw(t, "cancelled");
     settle();
   }
@@ -253,7 +253,7 @@ TEST_CASE("sampling during a run is answered by a model of ours and asks for a y
       R"({"messages":[{"role":"user","content":{"type":"text","text":"q"}}],"maxTokens":5})";
   questioned f;
   f.answering->servers = {{"srv", sampling_rule{"quick", 10, 5}, {}}};
-  f.answering->models = [&](std::string_view) -> result<std::shared_ptr<mcpbx::providers::model>> { return f.quick; };
+  f.answering->models = [&](std::string_view) -> result<std::shared_ptr<providers::model>> { return f.quick; };
   f.quick->script = {says("one"), says("two"), says("three")};
   const auto run = f.run();
   f.ask(request, "sampling/createMessage");
@@ -270,7 +270,7 @@ TEST_CASE("a sampling request that needs a yes is a question of kind approval an
   f.servers = {{"srv", {}, {}, {"sampling/*"}}};
   f.configured = f.configure();
   f.answering->servers = {{"srv", sampling_rule{"quick", 10, 5}, {}}};
-  f.answering->models = [&](std::string_view) -> result<std::shared_ptr<mcpbx::providers::model>> { return f.quick; };
+  f.answering->models = [&](std::string_view) -> result<std::shared_ptr<providers::model>> { return f.quick; };
   f.quick->script = {says("one"), says("two")};
   const auto run = f.run();
   f.ask(request, "sampling/createMessage");
@@ -297,7 +297,7 @@ TEST_CASE(
     f.servers = {{"srv", {}, {}, {"sampling/*"}}};
     f.configured = f.configure();
     f.answering->servers = {{"srv", sampling_rule{"quick", 10, 5}, {}}};
-    f.answering->models = [&](std::string_view) -> result<std::shared_ptr<mcpbx::providers::model>> { return f.quick; };
+    f.answering->models = [&](std::string_view) -> result<std::shared_ptr<providers::model>> { return f.quick; };
     auto r = fixture::ask();
     r.limits.approve = mode;
     f.run(std::move(r));

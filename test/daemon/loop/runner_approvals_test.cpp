@@ -18,15 +18,14 @@ using namespace mcpbx::json;
 
 namespace {
 
-const mcpbx::daemon::stored::record::question& last_question(const std::vector<run_record>& records) {
-  return std::get<mcpbx::daemon::stored::record::question>(records.back());
+const record::question& last_question(const std::vector<run_record>& records) {
+  return std::get<record::question>(records.back());
 }
 
 /// Returns left_asking() and the approval, which was kept before the process ended.
 std::vector<run_record> left_allowed() {
   auto records = left_asking();
-  records.emplace_back(mcpbx::daemon::stored::record::answer{last_question(records).id,
-                                                             raw_json::literal(R"({"approve":true})"), false});
+  records.emplace_back(record::answer{last_question(records).id, raw_json::literal(R"({"approve":true})"), false});
   return records;
 }
 
@@ -42,7 +41,7 @@ std::vector<run_record> left_always() {
   auto records = f.written();
   CHECK(f.server->params.size() == 2);
   const auto second = std::ranges::find_if(records, [](const run_record& r) {
-    const auto* intent = std::get_if<mcpbx::daemon::stored::record::call_intent>(&r);
+    const auto* intent = std::get_if<record::call_intent>(&r);
     return intent != nullptr && intent->call_id == "b";
   });
   records.erase(second, records.end());
@@ -77,18 +76,17 @@ void no_origin(gone_on& p) {
   p.offer({"guarded"});
 }
 void another_definition(gone_on& p) {
-  p.tools.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{p.changed("guarded")}, 99);
+  p.tools.catalog =
+      std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{p.changed("guarded")}, 99);
 }
 
 /// Returns the records with one byte replaced in the arguments of the call.
 std::vector<run_record> other_arguments(std::vector<run_record> records) {
   for (auto& r : records)
-    if (auto* said = std::get_if<mcpbx::daemon::stored::record::assistant>(&r)) {
-      auto copy = std::make_shared<mcpbx::providers::message>(*said->message);
+    if (auto* said = std::get_if<record::assistant>(&r)) {
+      auto copy = std::make_shared<providers::message>(*said->message);
       for (auto& block : copy->blocks)
-        if (auto* c = std::get_if<mcpbx::providers::tool_call_block>(&block))
-          c->arguments = raw_json::own(R"({"of":"A"})");
+        if (auto* c = std::get_if<providers::tool_call_block>(&block)) c->arguments = raw_json::own(R"({"of":"A"})");
       said->message = std::move(copy);
     }
   return records;
@@ -136,10 +134,10 @@ TEST_CASE("L19 G39: a yes that was given before a restart holds after it only wh
 TEST_CASE("L19: the question about a tool that has changed since the caller said always says that it has") {
   fixture f;
   f.offer({"guarded", "lookup"});
-  f.server->tools["lookup"] = [&](const mcpbx::mcp::clients::server_call&) {
-    f.tools.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-        std::vector<mcpbx::mcp::catalogs::entry_ptr>{f.changed("guarded")}, 99);
-    return mcpbx::mcp::rpc::call_outcome{mcpbx::mcp::rpc::call_outcome::kind::result, text_result("updated"), {}};
+  f.server->tools["lookup"] = [&](const mcp::clients::server_call&) {
+    f.tools.catalog =
+        std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{f.changed("guarded")}, 99);
+    return mcp::rpc::call_outcome{mcp::rpc::call_outcome::kind::result, text_result("updated"), {}};
   };
   f.model->script = {calls({call("a", "srv__guarded")}), calls({lookup("b")}), calls({call("c", "srv__guarded")}),
                      says("done")};
@@ -165,7 +163,7 @@ TEST_CASE("G39: one byte of the arguments changed after the question, or after t
 
 TEST_CASE("L19 G24: an answer to a question that an older mcpbx wrote, without the hashes, is asked for again") {
   auto records = left_allowed();
-  auto& question = std::get<mcpbx::daemon::stored::record::question>(records.at(records.size() - 2));
+  auto& question = std::get<record::question>(records.at(records.size() - 2));
   question.tool_sha256.clear();
   question.arguments_sha256.clear();
   gone_on next(records);

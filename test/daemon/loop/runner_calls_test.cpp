@@ -72,7 +72,7 @@ TEST_CASE("M4: a profile's filter limits what a run is offered and may call, and
   CHECK(f.model->requests[0].tools->tools[0].name == "srv__lookup");
   REQUIRE(f.server->params.size() == 1);
   CHECK(contains(f.server->params[0], "lookup"));
-  const auto& started = std::get<mcpbx::daemon::stored::record::run_started>(f.written().front());
+  const auto& started = std::get<daemon::stored::record::run_started>(f.written().front());
   CHECK(started.profile == "reader");
   CHECK(started.tools.deny == lines{"*other"});
   CHECK(f.caller_.member("stopReason") == "final");
@@ -80,13 +80,12 @@ TEST_CASE("M4: a profile's filter limits what a run is offered and may call, and
 
 TEST_CASE("L10: a server that is gone or down or refuses becomes an error result") {
   fixture f;
-  f.server->tools["lookup"] = [](const mcpbx::mcp::clients::server_call&) {
-    return mcpbx::mcp::rpc::call_outcome::failed(errc::unavailable, "server \"srv\" exited with status 3");
+  f.server->tools["lookup"] = [](const mcp::clients::server_call&) {
+    return mcp::rpc::call_outcome::failed(errc::unavailable, "server \"srv\" exited with status 3");
   };
-  f.server->tools["other"] = [](const mcpbx::mcp::clients::server_call&) {
-    return mcpbx::mcp::rpc::call_outcome{mcpbx::mcp::rpc::call_outcome::kind::error,
-                                         raw_json::literal(R"({"code":-32602,"message":"need \"id\""})"),
-                                         {}};
+  f.server->tools["other"] = [](const mcp::clients::server_call&) {
+    return mcp::rpc::call_outcome{
+        mcp::rpc::call_outcome::kind::error, raw_json::literal(R"({"code":-32602,"message":"need \"id\""})"), {}};
   };
   f.model->script = {calls({lookup("a"), call("b", "srv__other")}), calls({lookup("c")}), says("done")};
   f.runs->start(fixture::ask(), f.caller_).value();
@@ -96,19 +95,18 @@ TEST_CASE("L10: a server that is gone or down or refuses becomes an error result
   REQUIRE(results.size() == 3);
   CHECK(contains(results[0], "exited with status 3"));
   CHECK(contains(results[1], "need \\\"id\\\" (code -32602)"));
-  CHECK(std::get<mcpbx::daemon::stored::record::call_result>(f.written()[5]).cause ==
-        mcpbx::daemon::stored::record::result_cause::unavailable);
+  CHECK(std::get<daemon::stored::record::call_result>(f.written()[5]).cause ==
+        daemon::stored::record::result_cause::unavailable);
 }
 
 TEST_CASE(
     "L10: the model is told that a lost call may have taken effect, but not of one that never reached its server") {
   fixture f;
-  f.server->tools["lookup"] = [](const mcpbx::mcp::clients::server_call&) {
-    return mcpbx::mcp::rpc::call_outcome::lost(errc::unavailable,
-                                               "server \"srv\" exited with status 3 during the call");
+  f.server->tools["lookup"] = [](const mcp::clients::server_call&) {
+    return mcp::rpc::call_outcome::lost(errc::unavailable, "server \"srv\" exited with status 3 during the call");
   };
-  f.server->tools["other"] = [](const mcpbx::mcp::clients::server_call&) {
-    return mcpbx::mcp::rpc::call_outcome::failed(errc::unavailable, "server \"srv\" is not running");
+  f.server->tools["other"] = [](const mcp::clients::server_call&) {
+    return mcp::rpc::call_outcome::failed(errc::unavailable, "server \"srv\" is not running");
   };
   f.model->script = {calls({lookup("a"), call("b", "srv__other")}), says("done")};
   f.run();
@@ -120,10 +118,9 @@ TEST_CASE(
 
 TEST_CASE("L10: a tool whose server object is gone has an error result without an intent") {
   fixture f;
-  auto orphan = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*f.entry("lookup"));
+  auto orphan = std::make_shared<mcp::catalogs::catalog_entry>(*f.entry("lookup"));
   orphan->owner.reset();
-  f.tools.catalog =
-      std::make_shared<mcpbx::mcp::catalogs::catalog>(std::vector<mcpbx::mcp::catalogs::entry_ptr>{orphan}, 9);
+  f.tools.catalog = std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{orphan}, 9);
   f.model->script = {calls({lookup("a")}), says("done")};
   f.run();
   CHECK(contains(f.caller_.of("tool_result").at(0), "is gone"));
@@ -133,12 +130,12 @@ TEST_CASE("G37: a tool that is withheld since its round began is not called, and
   fixture f;
   f.model->endless = [&](std::size_t round) {
     if (round > 0) return says("done");
-    mcpbx::mcp::catalogs::withheld_tools withheld;
-    withheld.emplace("srv__lookup",
-                     mcpbx::mcp::catalogs::withheld_tool{
-                         "srv", "lookup", std::make_shared<const std::string>("its definition changed")});
-    f.tools.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(std::vector<mcpbx::mcp::catalogs::entry_ptr>{}, 9,
-                                                                      std::move(withheld));
+    mcp::catalogs::withheld_tools withheld;
+    withheld.emplace(
+        "srv__lookup",
+        mcp::catalogs::withheld_tool{"srv", "lookup", std::make_shared<const std::string>("its definition changed")});
+    f.tools.catalog =
+        std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{}, 9, std::move(withheld));
     return calls({lookup("a")});
   };
   f.run();
@@ -149,11 +146,11 @@ TEST_CASE("G37: a tool that is withheld since its round began is not called, and
 
 namespace {
 
-mcpbx::mcp::catalogs::catalog_ptr catalog_with(fixture& f, std::string_view schema, std::uint64_t hash) {
-  auto e = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*f.entry("lookup"));
+mcp::catalogs::catalog_ptr catalog_with(fixture& f, std::string_view schema, std::uint64_t hash) {
+  auto e = std::make_shared<mcp::catalogs::catalog_entry>(*f.entry("lookup"));
   e->definition = raw_json::own("{\"name\":\"lookup\",\"inputSchema\":" + std::string(schema) + "}");
   e->hash = hash;
-  return std::make_shared<mcpbx::mcp::catalogs::catalog>(std::vector<mcpbx::mcp::catalogs::entry_ptr>{e}, hash);
+  return std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{e}, hash);
 }
 
 }  // namespace
@@ -175,8 +172,8 @@ TEST_CASE("L10: arguments that miss the schema become an error result that names
   REQUIRE(results.size() == 2);
   CHECK(contains(results[0], "arguments.items[1].name: expected a string, found the number 5"));
   CHECK(contains(results[0], R"(arguments: expected the member \"unit\", which is missing)"));
-  CHECK(std::get<mcpbx::daemon::stored::record::call_result>(f.written()[3]).cause ==
-        mcpbx::daemon::stored::record::result_cause::bad_arguments);
+  CHECK(std::get<daemon::stored::record::call_result>(f.written()[3]).cause ==
+        daemon::stored::record::result_cause::bad_arguments);
 }
 
 TEST_CASE("L10: absent arguments are checked as an empty object") {
@@ -209,10 +206,9 @@ TEST_CASE("F8 L10: with no schema, null or true for one, any object of arguments
     bare.definition = raw_json::own(R"({"name":"lookup")" + std::string(schema) + "}");
     bare.hash = stable_hash(bare.definition.text());
     std::vector<std::string> logged;
-    mcpbx::log::install(mcpbx::log::level::warn,
-                        [&](mcpbx::log::level, std::string_view line) { logged.emplace_back(line); });
+    log::install(log::level::warn, [&](log::level, std::string_view line) { logged.emplace_back(line); });
     CHECK(argument_checks().problem(bare, "t", raw_json::literal(R"({"any":[1]})")).empty());
-    mcpbx::log::install(mcpbx::log::level::off, {});
+    log::install(log::level::off, {});
     CHECK(logged.empty());
   }
 }
@@ -223,10 +219,9 @@ TEST_CASE("L10: arguments that a bound kept from being checked whole are sent an
   f.model->script = {calls({call("a", "srv__lookup", R"({"y":1})"), call("b", "srv__lookup", R"({"y":2})")}),
                      says("done")};
   std::vector<std::string> logged;
-  mcpbx::log::install(mcpbx::log::level::warn,
-                      [&](mcpbx::log::level, std::string_view line) { logged.emplace_back(line); });
+  log::install(log::level::warn, [&](log::level, std::string_view line) { logged.emplace_back(line); });
   f.run();
-  mcpbx::log::install(mcpbx::log::level::off, {});
+  log::install(log::level::off, {});
   CHECK(f.server->params.size() == 2);
   const auto told = [](const std::string& line) { return contains(line, "without a complete check"); };
   CHECK(std::ranges::count_if(logged, told) == 1);
@@ -238,9 +233,9 @@ TEST_CASE("L10: arguments that are sent unchecked because they cannot be read ar
   const auto tool = catalog_with(f, R"({"required":["x"]})", 24)->entries()[0];
   const auto said = [&](const char* arguments) {
     std::string all;
-    mcpbx::log::install(mcpbx::log::level::warn, [&](mcpbx::log::level, std::string_view line) { all += line; });
+    log::install(log::level::warn, [&](log::level, std::string_view line) { all += line; });
     CHECK(argument_checks().problem(*tool, "t", raw_json::own(arguments)).empty());
-    mcpbx::log::install(mcpbx::log::level::off, {});
+    log::install(log::level::off, {});
     return all;
   };
   CHECK(contains(said(R"({"z":"\ud800"})"), "complete check, because they have half of a surrogate pair; the server"));

@@ -28,7 +28,7 @@ class jumping_journal final : public journal {
     explicit one(jumping_journal& o) : owner(o) {}
     asio::awaitable<result<void>> append(std::vector<run_record> records, bool) override {
       for (const auto& r : records)
-        if (std::holds_alternative<mcpbx::daemon::stored::record::question>(r)) owner.jump();
+        if (std::holds_alternative<record::question>(r)) owner.jump();
       co_return result<void>{};
     }
     jumping_journal& owner;
@@ -56,7 +56,7 @@ TEST_CASE("G27: the clock is set in a call: the run's time and the call's durati
     f.server->release();
     f.settle();
     CHECK(contains(f.caller_.of("tool_result").at(0), "\"durationMs\":1000"));
-    CHECK(std::get<mcpbx::daemon::stored::record::round_started>(f.written().at(5)).elapsed_ms == 1000);
+    CHECK(std::get<record::round_started>(f.written().at(5)).elapsed_ms == 1000);
     f.time.jump_wall(jump);
     pass(f, 3999);
     CHECK(f.caller_.done.empty());
@@ -69,12 +69,11 @@ TEST_CASE("G27: the clock is set in the back-off of a call: the next attempt com
   std::vector<milliseconds> waits;
   for (const auto jump : {milliseconds(0), day, -day}) {
     fixture f;
-    auto again = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*f.entry("lookup"));
+    auto again = std::make_shared<mcp::catalogs::catalog_entry>(*f.entry("lookup"));
     again->manner.max_retries = 2;
-    f.tools.catalog =
-        std::make_shared<mcpbx::mcp::catalogs::catalog>(std::vector<mcpbx::mcp::catalogs::entry_ptr>{again}, 9);
-    f.server->tools["lookup"] = [](const mcpbx::mcp::clients::server_call&) {
-      return mcpbx::mcp::rpc::call_outcome::failed(errc::unavailable, "server \"srv\" died");
+    f.tools.catalog = std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{again}, 9);
+    f.server->tools["lookup"] = [](const mcp::clients::server_call&) {
+      return mcp::rpc::call_outcome::failed(errc::unavailable, "server \"srv\" died");
     };
     f.model->script = {calls({lookup("a")}), says("done")};
     f.run();

@@ -234,14 +234,13 @@ TEST_CASE("L17: a run that lost the race for its session is refused without a wo
   for (const bool detached : {false, true}) {
     CAPTURE(detached);
     std::vector<std::string> logged;
-    mcpbx::log::install(mcpbx::log::level::warn,
-                        [&](mcpbx::log::level, std::string_view line) { logged.emplace_back(line); });
+    log::install(log::level::warn, [&](log::level, std::string_view line) { logged.emplace_back(line); });
     auto r = fixture::ask();
     r.detach = detached;
     r.limits.status = status_mode::names;
     held_run run({says("never")}, std::move(r));
     run.release(std::unexpected(lost));
-    mcpbx::log::install(mcpbx::log::level::off, {});
+    log::install(log::level::off, {});
     CHECK(logged.empty());
     REQUIRE(run.f.caller_.refused.size() == 1);
     CHECK((run.f.caller_.refused[0].code == lost.code && run.f.caller_.refused[0].message == lost.message));

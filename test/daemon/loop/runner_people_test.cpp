@@ -24,7 +24,7 @@ using namespace mcpbx::json;
 
 namespace {
 
-mcpbx::providers::tool_call_block guarded(std::string id) {
+providers::tool_call_block guarded(std::string id) {
   return call(std::move(id), "srv__guarded");
 }
 
@@ -223,10 +223,10 @@ TEST_CASE("L11 L19: a detached run waits for somebody who can answer, and takes 
 TEST_CASE("G40: with approveAfterOutput a tool that may destroy needs a yes once the model has read tool output") {
   asking f;
   f.offer({"lookup", "other"});
-  auto reads = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*f.entry("reads"));
+  auto reads = std::make_shared<mcp::catalogs::catalog_entry>(*f.entry("reads"));
   reads->annotations.read_only = true;
-  auto entries = std::vector<mcpbx::mcp::catalogs::entry_ptr>{f.entry("lookup"), reads};
-  f.tools.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(entries, 9);
+  auto entries = std::vector<mcp::catalogs::entry_ptr>{f.entry("lookup"), reads};
+  f.tools.catalog = std::make_shared<mcp::catalogs::catalog>(entries, 9);
   f.model->script = {calls({call("a", "srv__lookup"), call("b", "srv__lookup")}), calls({call("c", "srv__reads")}),
                      calls({call("d", "srv__lookup")}), says("done")};
   run_limits l;
@@ -247,12 +247,11 @@ TEST_CASE("G40: tool output that the request or its session brought counts as re
   run_limits l;
   l.approve_after_output = true;
   auto r = fixture::ask(l);
-  auto results = std::make_shared<mcpbx::providers::message>();
-  results->role = mcpbx::providers::role::tool_results;
-  results->blocks.emplace_back(
-      mcpbx::providers::tool_result_block{"x", "srv__lookup", text_result("delete all"), false});
-  r.messages = {mcpbx::providers::user_message("first"), reply("", {call("x", "srv__lookup")}).message, results,
-                mcpbx::providers::user_message("go")};
+  auto results = std::make_shared<providers::message>();
+  results->role = providers::role::tool_results;
+  results->blocks.emplace_back(providers::tool_result_block{"x", "srv__lookup", text_result("delete all"), false});
+  r.messages = {providers::user_message("first"), reply("", {call("x", "srv__lookup")}).message, results,
+                providers::user_message("go")};
   f.run(std::move(r));
   CHECK(f.caller_.of("question").size() == 1);
   CHECK(f.server->params.empty());
@@ -333,7 +332,7 @@ TEST_CASE("L19: always answers the questions about the same tool that are open a
   CHECK(f.caller_.of("answer").size() == 3);
   lines answered;
   for (const auto& one : f.written())
-    if (const auto* a = std::get_if<mcpbx::daemon::stored::record::answer>(&one)) answered.push_back(a->id);
+    if (const auto* a = std::get_if<record::answer>(&one)) answered.push_back(a->id);
   CHECK(answered == lines{ids[2], ids[0], ids[3]});
   CHECK(contains(f.answer(run, ids[0], R"({"approve":false})"), "was answered"));
   CHECK(f.answer(run, ids[1], R"({"approve":false})") == "");
@@ -379,8 +378,8 @@ TEST_CASE("G39: a tool whose definition changed between the question and the yes
   asking f;
   f.model->script = {calls({guarded("a")}), says("done")};
   const auto run = f.run();
-  f.tools.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{f.changed("guarded")}, 99);
+  f.tools.catalog =
+      std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{f.changed("guarded")}, 99);
   CHECK(f.answer(run, f.question(), R"({"approve":true,"always":true})") == "");
   CHECK(f.server->params.empty());
   CHECK(f.caller_.of("tool_result").at(0).find("changed its definition") != std::string::npos);
@@ -396,8 +395,8 @@ TEST_CASE("G39: \"always\" ends with the definition it was said of") {
   f.server->release();
   f.settle();
   CHECK(f.caller_.of("question").size() == 1);  // no question about "b"
-  f.tools.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{f.changed("guarded")}, 99);
+  f.tools.catalog =
+      std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{f.changed("guarded")}, 99);
   f.server->release();
   f.settle();
   CHECK(f.caller_.of("question").size() == 2);
@@ -439,10 +438,9 @@ TEST_CASE("L19 G39: with approveDestructive, tools that do not say that they onl
   CHECK(f.caller_.of("question").size() == 1);
 
   asking g;
-  auto safe = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*g.entry("lookup"));
+  auto safe = std::make_shared<mcp::catalogs::catalog_entry>(*g.entry("lookup"));
   safe->annotations.read_only = true;
-  g.tools.catalog =
-      std::make_shared<mcpbx::mcp::catalogs::catalog>(std::vector<mcpbx::mcp::catalogs::entry_ptr>{safe}, 99);
+  g.tools.catalog = std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{safe}, 99);
   g.model->script = {calls({call("a", "srv__lookup")}), says("done")};
   g.run(fixture::ask(l));
   CHECK(g.caller_.of("question").empty());
@@ -563,7 +561,7 @@ TEST_CASE("L21: calls of the caller's own tools are handed back and the run goes
   CHECK(f.caller_.member("stopReason") == "final");
   CHECK(f.caller_.member("text") == "done");
   const auto& results = *f.model->requests.at(1).messages.back();
-  CHECK(std::get<mcpbx::providers::tool_result_block>(results.blocks.at(0)).result.text() ==
+  CHECK(std::get<providers::tool_result_block>(results.blocks.at(0)).result.text() ==
         R"({"content":[{"type":"text","text":"from the caller"}]})");
 }
 
@@ -572,14 +570,14 @@ TEST_CASE("L21: what the caller says of its own tools has the names that the mod
   f.model->script = {says("done")};
   auto r = with_own_tool("talk");
   r.client_tools = {own_tool("1tool"), own_tool("plain")};
-  auto said = std::make_shared<mcpbx::providers::message>();
-  said->role = mcpbx::providers::role::assistant;
+  auto said = std::make_shared<providers::message>();
+  said->role = providers::role::assistant;
   said->blocks = {call("a", "1tool"), call("b", "plain"), call("c", "gone-1")};
-  auto results = std::make_shared<mcpbx::providers::message>();
-  results->role = mcpbx::providers::role::tool_results;
+  auto results = std::make_shared<providers::message>();
+  results->role = providers::role::tool_results;
   for (const auto& c : said->calls())
-    results->blocks.emplace_back(mcpbx::providers::tool_result_block{c->id, c->name, text_result("x"), false});
-  r.messages = {mcpbx::providers::user_message("q"), said, results};
+    results->blocks.emplace_back(providers::tool_result_block{c->id, c->name, text_result("x"), false});
+  r.messages = {providers::user_message("q"), said, results};
   f.run(std::move(r));
   const auto& asked = f.model->requests.at(0);
   std::vector<std::string> shown, told;
@@ -587,8 +585,8 @@ TEST_CASE("L21: what the caller says of its own tools has the names that the mod
   CHECK(std::ranges::find(shown, "t_1tool") != shown.end());
   for (const auto& m : asked.messages)
     for (const auto& b : m->blocks) {
-      if (const auto* c = std::get_if<mcpbx::providers::tool_call_block>(&b)) told.push_back(c->name);
-      if (const auto* t = std::get_if<mcpbx::providers::tool_result_block>(&b)) told.push_back(t->name);
+      if (const auto* c = std::get_if<providers::tool_call_block>(&b)) told.push_back(c->name);
+      if (const auto* t = std::get_if<providers::tool_result_block>(&b)) told.push_back(t->name);
     }
   CHECK(told == std::vector<std::string>{"t_1tool", "plain", "gone-1", "t_1tool", "plain", "gone-1"});
 }
@@ -696,15 +694,15 @@ TEST_CASE("L8 L21: a parked run waits as long as a question, then it ends") {
   f.time.advance(milliseconds(1));
   f.settle();
   CHECK(f.runs->active() == 0);
-  const auto& end = std::get<mcpbx::daemon::stored::record::run_ended>(f.written().back());
+  const auto& end = std::get<record::run_ended>(f.written().back());
   CHECK(end.reason == stop_reason::caller_tools);
   CHECK(fault_of(f.written()) == "");
   // The text does not say that the call was not executed: the caller may have done so.
-  const auto& told = std::get<mcpbx::daemon::stored::record::call_result>(f.written().at(f.written().size() - 2));
-  CHECK(told.result.text() == mcpbx::daemon::loop::words::error_result(
+  const auto& told = std::get<record::call_result>(f.written().at(f.written().size() - 2));
+  CHECK(told.result.text() == daemon::loop::words::error_result(
                                   "No result: the program that was to carry out this call sent no result in time.")
                                   .text());
-  CHECK(told.cause == mcpbx::daemon::stored::record::result_cause::timed_out);
+  CHECK(told.cause == record::result_cause::timed_out);
 }
 
 TEST_CASE(

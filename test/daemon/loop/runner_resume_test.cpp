@@ -30,16 +30,16 @@ std::vector<run_record> left_in_a_call(bool repeatable = false) {
   f.model->script = {calls({call("a", "srv__lookup")}), says("never said")};
   f.run(detached("long"));
   auto records = f.written();
-  std::get<mcpbx::daemon::stored::record::call_intent>(records.back()).repeatable = repeatable;
+  std::get<record::call_intent>(records.back()).repeatable = repeatable;
   return records;
 }
 
 /// Offers only `lookup` and allows its calls to be repeated.
 void offer_with_retries(fixture& f) {
-  auto lookup = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*f.entry("lookup"));
+  auto lookup = std::make_shared<mcp::catalogs::catalog_entry>(*f.entry("lookup"));
   lookup->manner.max_retries = 2;
-  f.tools.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{std::move(lookup)}, 9);
+  f.tools.catalog =
+      std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{std::move(lookup)}, 9);
 }
 
 /// Returns the records of a run that waits for the results of its caller's tools.
@@ -134,7 +134,7 @@ TEST_CASE("L18 G23: a run that ended before a restart is told from the journal, 
   f.runs->recall("long", 8, take);
   f.runs->recall("other", 0, take);
   f.runs->recall("broken", 0, take);
-  std::get<mcpbx::daemon::stored::record::run_started>(disk.records.front()).detached = false;
+  std::get<record::run_started>(disk.records.front()).detached = false;
   f.runs->recall("long", 7, take);
   f.runs->recall("long", 0, take);
   REQUIRE(got.size() == 5);
@@ -212,7 +212,7 @@ TEST_CASE("L18 G24: a run that the journal has without an end is not there for t
 
 TEST_CASE("L18 G24: whoever repeats its request after a crash finds the run that goes on") {
   auto records = left_in_a_call();
-  std::get<mcpbx::daemon::stored::record::run_started>(records.front()).likeness = 7;
+  std::get<record::run_started>(records.front()).likeness = 7;
   next_process f;
   f.model->script = {silent()};
   f.resume(records);
@@ -227,7 +227,7 @@ TEST_CASE("L18 G24: whoever repeats its request after a crash finds the run that
 TEST_CASE("G24: only runs that were detached, or wait for their caller's tools, go on") {
   CHECK(goes_on(left_in_a_call()));
   auto records = left_in_a_call();
-  std::get<mcpbx::daemon::stored::record::run_started>(records.front()).detached = false;
+  std::get<record::run_started>(records.front()).detached = false;
   CHECK_FALSE(goes_on(records));
   CHECK_FALSE(goes_on({}));
   CHECK_FALSE(goes_on(left_in_a_call(), false));  // loop.resumeDetached is false
@@ -252,7 +252,7 @@ TEST_CASE("G24: a detached run goes on where its records end, and no call is sil
 TEST_CASE(
     "F8 G24: a call that was not made before a restart reaches the tool that its name meant when the model used it") {
   auto records = left_in_a_call();
-  REQUIRE(std::holds_alternative<mcpbx::daemon::stored::record::call_intent>(records.back()));
+  REQUIRE(std::holds_alternative<record::call_intent>(records.back()));
   records.pop_back();
   next_process f;
   f.list({{"other", "srv__lookup"}, {"lookup", "srv__lookup_123456"}});
@@ -264,9 +264,8 @@ TEST_CASE(
   next_process g;
   g.list({{"other", "srv__lookup"}, {"lookup", "srv__lookup_123456"}});
   g.model->script = {says("done")};
-  auto& reply = std::get<mcpbx::daemon::stored::record::assistant>(records.back());
-  std::get<mcpbx::daemon::stored::record::run_started>(records.front()).inherited_tools =
-      std::exchange(reply.tools, {});
+  auto& reply = std::get<record::assistant>(records.back());
+  std::get<record::run_started>(records.front()).inherited_tools = std::exchange(reply.tools, {});
   g.resume(std::move(records));
   CHECK(g.called() == lines{"lookup"});
 }
@@ -274,7 +273,7 @@ TEST_CASE(
 TEST_CASE("L8 G24: time that the run had used counts after a restart, time without a process does not") {
   auto records = left_in_a_call();
   for (auto& r : records)
-    if (auto* round = std::get_if<mcpbx::daemon::stored::record::round_started>(&r)) round->elapsed_ms = 119'000;
+    if (auto* round = std::get_if<record::round_started>(&r)) round->elapsed_ms = 119'000;
   next_process f;
   f.model->script = {silent()};
   f.resume(records);
@@ -285,7 +284,7 @@ TEST_CASE("L8 G24: time that the run had used counts after a restart, time witho
   f.time.advance(milliseconds(1));
   f.settle();
   CHECK(f.runs->active() == 0);
-  CHECK(std::get<mcpbx::daemon::stored::record::run_ended>(f.added().back()).reason == stop_reason::timeout);
+  CHECK(std::get<record::run_ended>(f.added().back()).reason == stop_reason::timeout);
 }
 
 TEST_CASE("L21 G24: a run that waits for its caller's tools waits in the next process too") {
@@ -328,14 +327,14 @@ TEST_CASE(
     f.settle();
     REQUIRE(f.runs->active() == (in_time ? 1 : 0));
     if (in_time) f.run(results_of_its_caller());
-    CHECK(std::get<mcpbx::daemon::stored::record::run_ended>(f.added().back()).reason ==
+    CHECK(std::get<record::run_ended>(f.added().back()).reason ==
           (in_time ? stop_reason::final : stop_reason::caller_tools));
   }
 }
 
 TEST_CASE("L19 G24: a question is asked again with the time that is left, and answered while the servers still start") {
   const auto records = left_asking();
-  const auto& question = std::get<mcpbx::daemon::stored::record::question>(records.back());
+  const auto& question = std::get<record::question>(records.back());
   for (const bool early : {true, false}) {
     next_process f;
     f.time.advance(milliseconds(50'000));
@@ -393,7 +392,7 @@ TEST_CASE("L19 G24: a clock that was set back over a restart gives a question no
 
 TEST_CASE("G24: a run whose model is gone is not gone on with, and its journal closes it") {
   auto records = left_in_a_call();
-  std::get<mcpbx::daemon::stored::record::run_started>(records.front()).model = "gone";
+  std::get<record::run_started>(records.front()).model = "gone";
   next_process f;
   f.resume(records);
   CHECK(f.runs->active() == 0);
@@ -401,7 +400,7 @@ TEST_CASE("G24: a run whose model is gone is not gone on with, and its journal c
   std::vector<run_record> all = records;
   all.insert(all.end(), f.added().begin(), f.added().end());
   CHECK(fault_of(all) == "");
-  const auto& end = std::get<mcpbx::daemon::stored::record::run_ended>(f.added().back());
+  const auto& end = std::get<record::run_ended>(f.added().back());
   CHECK(end.reason == stop_reason::interrupted);
   CHECK(contains(end.text, "the run was active when the daemon stopped, and could not be continued: "));
   CHECK(contains(end.text, "gone"));
@@ -441,8 +440,7 @@ TEST_CASE("G24 L19: a yes that is given while its server starts is kept, and the
   f.model->script = {says("done")};
   f.resume(records);
   bool kept = false;
-  f.runs->answer("long", std::get<mcpbx::daemon::stored::record::question>(records.back()).id,
-                 raw_json::literal(R"({"approve":true})"),
+  f.runs->answer("long", std::get<record::question>(records.back()).id, raw_json::literal(R"({"approve":true})"),
                  [&](const result<void>& outcome) { kept = outcome.has_value(); });
   f.time.advance(milliseconds(1'000));
   f.tools.waiting();
@@ -463,9 +461,9 @@ TEST_CASE("G24: after a loss of power no call of a run is made by itself, whatev
       CAPTURE(left);
       auto records = left_in_a_call(repeatable);
       records.resize(std::min(left, records.size()));
-      const bool replied = std::ranges::any_of(
-          records, [](const auto& r) { return std::holds_alternative<mcpbx::daemon::stored::record::assistant>(r); });
-      records.emplace_back(mcpbx::daemon::stored::record::taken_over{{}, true});
+      const bool replied =
+          std::ranges::any_of(records, [](const auto& r) { return std::holds_alternative<record::assistant>(r); });
+      records.emplace_back(record::taken_over{{}, true});
       next_process f;
       f.model->script = {says("done after all")};
       f.resume(records);
@@ -485,7 +483,7 @@ TEST_CASE("G24: after a loss of power no call of a run is made by itself, whatev
 
 TEST_CASE("G24: a run that another process goes on with without a loss of power goes on where its records end") {
   auto records = left_in_a_call();
-  records.emplace_back(mcpbx::daemon::stored::record::taken_over{"the daemon there", false});
+  records.emplace_back(record::taken_over{"the daemon there", false});
   next_process f;
   f.model->script = {says("done after all")};
   f.resume(records);
@@ -510,12 +508,12 @@ TEST_CASE("G24: a call that was sent before a restart is never said not to have 
 TEST_CASE("G24 L13: a call that an earlier process sent may have acted, also when no attempt of this one leaves") {
   next_process f;
   offer_with_retries(f);
-  f.server->tools["lookup"] = [](const mcpbx::mcp::clients::server_call&) {
-    return mcpbx::mcp::rpc::call_outcome::failed(errc::not_found, "the server is down");
+  f.server->tools["lookup"] = [](const mcp::clients::server_call&) {
+    return mcp::rpc::call_outcome::failed(errc::not_found, "the server is down");
   };
   f.model->script = {says("done")};
   f.resume(left_in_a_call(true));
-  const auto* end = std::get_if<mcpbx::daemon::stored::record::call_result>(&f.added().at(1));
+  const auto* end = std::get_if<record::call_result>(&f.added().at(1));
   REQUIRE(end);
   CHECK(contains(std::string(end->result.text()), "has no result: the server is down. It may have taken effect"));
 }
@@ -525,13 +523,13 @@ TEST_CASE("G24 L13: a call is not made again after a restart where the configura
   f.model->script = {says("done")};
   f.resume(left_in_a_call(true));
   CHECK(f.called().empty());
-  const auto* end = std::get_if<mcpbx::daemon::stored::record::call_result>(&f.added().at(0));
+  const auto* end = std::get_if<record::call_result>(&f.added().at(0));
   REQUIRE(end);
   CHECK(contains(std::string(end->result.text()), "it may have taken effect. It was not made again: "));
 }
 
 TEST_CASE("D2 G24: the settings of a run hold again after a restart, what its first round had to call does not") {
-  mcpbx::providers::call_settings settings;
+  providers::call_settings settings;
   settings.temperature = "0.3";
   settings.stop = {"END"};
   std::vector<run_record> left;
@@ -540,19 +538,19 @@ TEST_CASE("D2 G24: the settings of a run hold again after a restart, what its fi
     f.model->script = {silent()};
     auto r = detached("long");
     r.settings = settings;
-    r.first_round = mcpbx::providers::tool_mode::required;
+    r.first_round = providers::tool_mode::required;
     f.run(std::move(r));
-    CHECK(f.model->requests.at(0).tool_mode == mcpbx::providers::tool_mode::required);
+    CHECK(f.model->requests.at(0).tool_mode == providers::tool_mode::required);
     left = f.written();
   }
-  REQUIRE(std::holds_alternative<mcpbx::daemon::stored::record::round_started>(left.back()));
+  REQUIRE(std::holds_alternative<record::round_started>(left.back()));
   next_process f;
   f.model->script = {calls({lookup("a")}), says("done")};
   f.resume(left);
   REQUIRE(f.model->requests.size() == 2);
   for (const auto& q : f.model->requests) {
     CHECK(q.settings == settings);
-    CHECK(q.tool_mode == mcpbx::providers::tool_mode::automatic);
+    CHECK(q.tool_mode == providers::tool_mode::automatic);
   }
 }
 
@@ -573,7 +571,7 @@ TEST_CASE("G20 L18: a detached run that a graceful stop finds going on is left a
     CHECK(contains(watcher.refused[0].message, "\"long\" goes on when it is started again"));
     left = f.records();
   }
-  CHECK(std::holds_alternative<mcpbx::daemon::stored::record::call_intent>(left.back()));
+  CHECK(std::holds_alternative<record::call_intent>(left.back()));
   CHECK(goes_on(left));
   next_process f;
   f.model->script = {says("done after all")};
@@ -589,7 +587,7 @@ TEST_CASE("G20 L18: a detached run may still end while the daemon stops") {
   asio::post(f.context, [&] { f.server->release(); });
   CHECK(f.stop());
   CHECK(f.at_once);
-  CHECK(std::get<mcpbx::daemon::stored::record::run_ended>(f.records().back()).reason == stop_reason::final);
+  CHECK(std::get<record::run_ended>(f.records().back()).reason == stop_reason::final);
 }
 
 TEST_CASE("G20 L21: a parked run stays parked through a graceful stop, which does not wait for it") {
@@ -606,7 +604,7 @@ TEST_CASE("G20 L21: a parked run stays parked through a graceful stop, which doe
     CHECK(f.at_once);
     left = f.records();
   }
-  CHECK(std::holds_alternative<mcpbx::daemon::stored::record::parked>(left.back()));
+  CHECK(std::holds_alternative<record::parked>(left.back()));
   next_process f;
   f.model->script = {says("done")};
   f.resume(left);
@@ -670,7 +668,7 @@ TEST_CASE("G20: a run whose caller waits is interrupted by a graceful stop, also
   f.run();
   CHECK(f.stop());
   CHECK(f.caller_.member("stopReason") == "interrupted");
-  CHECK(std::get<mcpbx::daemon::stored::record::run_ended>(f.records().back()).reason == stop_reason::interrupted);
+  CHECK(std::get<record::run_ended>(f.records().back()).reason == stop_reason::interrupted);
 }
 
 TEST_CASE("L8 G24: the time that a detached run uses is recorded while it waits, and counts over restarts") {
@@ -689,8 +687,8 @@ TEST_CASE("L8 G24: the time that a detached run uses is recorded while it waits,
     left = f.records();  // the records that SIGKILL would leave
     f.stop(milliseconds(0));
   }
-  REQUIRE(std::holds_alternative<mcpbx::daemon::stored::record::time_used>(left.back()));
-  CHECK(std::get<mcpbx::daemon::stored::record::time_used>(left.back()).elapsed_ms == 3'000);
+  REQUIRE(std::holds_alternative<record::time_used>(left.back()));
+  CHECK(std::get<record::time_used>(left.back()).elapsed_ms == 3'000);
   next_process f;
   f.model->script = {silent()};
   f.resume(left);
@@ -699,12 +697,12 @@ TEST_CASE("L8 G24: the time that a detached run uses is recorded while it waits,
   CHECK(f.runs->active() == 1);
   f.time.advance(milliseconds(1));
   f.settle();
-  CHECK(std::get<mcpbx::daemon::stored::record::run_ended>(f.added().back()).reason == stop_reason::timeout);
+  CHECK(std::get<record::run_ended>(f.added().back()).reason == stop_reason::timeout);
 }
 
 TEST_CASE("L8 L21 G24: the time that a run used before it was parked counts after a restart") {
   auto records = left_parked();
-  std::get<mcpbx::daemon::stored::record::parked>(records.back()).elapsed_ms = 119'000;
+  std::get<record::parked>(records.back()).elapsed_ms = 119'000;
   next_process f;
   f.model->script = {silent()};
   f.resume(records);
@@ -738,7 +736,7 @@ TEST_CASE("L8 G24: a ceiling that was lowered holds for good, also for a round t
   auto records = first.written();
   records.pop_back();  // the third round has not begun
   for (const auto at_limit : {limit_policy::synthesize, limit_policy::stop}) {
-    std::get<mcpbx::daemon::stored::record::run_started>(records.front()).limits.on_limit = at_limit;
+    std::get<record::run_started>(records.front()).limits.on_limit = at_limit;
     const bool answers = at_limit == limit_policy::synthesize;
     auto left = records;
     {
@@ -761,7 +759,7 @@ TEST_CASE("L8 G24: a ceiling that was lowered holds for good, also for a round t
     next_process third;  // a process without that ceiling
     third.model->script = {says("done")};
     third.resume(left);
-    CHECK(std::get<mcpbx::daemon::stored::record::run_ended>(third.added().back()).reason == stop_reason::max_rounds);
+    CHECK(std::get<record::run_ended>(third.added().back()).reason == stop_reason::max_rounds);
     CHECK(std::ranges::none_of(third.added(), [](const auto& r) { return name_of(r) == "limits_lowered"; }));
   }
 }
@@ -771,7 +769,7 @@ TEST_CASE("L15 G24: a run that goes on has its status lines from a model again, 
     CAPTURE(there);
     auto records = left_in_a_call();
     records.pop_back();  // the call was not sent yet
-    auto& limits = std::get<mcpbx::daemon::stored::record::run_started>(records.front()).limits;
+    auto& limits = std::get<record::run_started>(records.front()).limits;
     limits.status = status_mode::model;
     limits.status_model = there ? "quick" : "gone";
     next_process f;

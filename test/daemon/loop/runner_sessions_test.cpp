@@ -38,8 +38,8 @@ class kept_sessions : public journal {
     else
       asio::post(*io, std::move(give));
   }
-  const mcpbx::daemon::stored::record::run_started& started(std::size_t run = 0) const {
-    return std::get<mcpbx::daemon::stored::record::run_started>(written_to->runs().at(run)->records.front());
+  const record::run_started& started(std::size_t run = 0) const {
+    return std::get<record::run_started>(written_to->runs().at(run)->records.front());
   }
   noted_journal* written_to = nullptr;
   std::map<std::string, history> there;
@@ -77,7 +77,7 @@ TEST_CASE("L17: a run begins a session of its own and tells its id") {
 TEST_CASE(
     "L17: a run in a session is given what was said there, behind its own system prompt, and tells only its own") {
   sessions_fixture f;
-  f.there["ses_1"] = {mcpbx::providers::user_message("first question"), reply("first answer").message};
+  f.there["ses_1"] = {providers::user_message("first question"), reply("first answer").message};
   f.model->script = {calls({call("c1", "srv__lookup")}), says("second answer")};
   f.run(in_session("ses_1"));
   REQUIRE(f.model->requests.size() == 2);
@@ -190,8 +190,8 @@ TEST_CASE("L17: a session that is not there refuses the run before anything is w
 
 TEST_CASE("G24: a session whose question waits for an answer is gone on with without a word, another is not") {
   sessions_fixture f;
-  f.there["ses_1"] = {mcpbx::providers::user_message("still open")};
-  f.there["ses_2"] = {mcpbx::providers::user_message("q"), reply("answered").message};
+  f.there["ses_1"] = {providers::user_message("still open")};
+  f.there["ses_2"] = {providers::user_message("q"), reply("answered").message};
   auto nothing_new = in_session("ses_1");
   nothing_new.messages.clear();
   f.model->script = {says("the answer")};
@@ -209,7 +209,7 @@ TEST_CASE("G24: a session whose question waits for an answer is gone on with wit
 
 TEST_CASE("L17: ids of calls are not used twice in a session") {
   sessions_fixture f;
-  f.there["ses_1"] = {mcpbx::providers::user_message("q"), reply("", {call("c1", "srv__lookup")}).message};
+  f.there["ses_1"] = {providers::user_message("q"), reply("", {call("c1", "srv__lookup")}).message};
   f.model->script = {calls({call("c1", "srv__lookup")}), says("done")};
   f.run(in_session("ses_1"));
   const auto& asked = *f.model->requests[1].messages[4];
@@ -263,7 +263,7 @@ TEST_CASE(
 
 TEST_CASE("L19 G24: a run that goes on with a session keeps to what the session's latest run was asked to keep to") {
   sessions_fixture f;
-  f.there["ses_1"] = {mcpbx::providers::user_message("first question"), reply("first answer").message};
+  f.there["ses_1"] = {providers::user_message("first question"), reply("first answer").message};
   f.there["ses_1"].terms = {"careful", {"srv__l*"}, raw_json::literal(R"({"maxRounds":3})")};
   auto r = in_session("ses_1");
   r.keep_terms = [](run_request& mine, const run_terms& terms) -> result<void> {
@@ -308,9 +308,9 @@ TEST_CASE("L14: a result that was cut can be read on in the next run of its sess
   std::vector<run_record> first;
   {
     sessions_fixture f;
-    f.server->tools["lookup"] = [](const mcpbx::mcp::clients::server_call&) {
-      return mcpbx::mcp::rpc::call_outcome{
-          mcpbx::mcp::rpc::call_outcome::kind::result, text_result(std::string(5'000, 'a') + "the end"), {}};
+    f.server->tools["lookup"] = [](const mcp::clients::server_call&) {
+      return mcp::rpc::call_outcome{
+          mcp::rpc::call_outcome::kind::result, text_result(std::string(5'000, 'a') + "the end"), {}};
     };
     f.model->script = {calls({call("c1", "srv__lookup")}), says("done")};
     auto r = fixture::ask();
@@ -328,7 +328,7 @@ TEST_CASE("L14: a result that was cut can be read on in the next run of its sess
   REQUIRE(f.model->requests.size() == 2);
   REQUIRE(f.model->requests[0].tools);
   CHECK(std::ranges::count(f.model->requests[0].tools->tools, "mcpbx__read_result",
-                           &mcpbx::providers::tool_definition::name) == 1);
+                           &providers::tool_definition::name) == 1);
   CHECK(contains(f.caller_.member("messages"), "the end"));
   CHECK(folded(f.kept.runs().front()->records).results.size() == 1);  // the session's next run can read it, too
 }
@@ -344,7 +344,7 @@ TEST_CASE("F8: a name that a run of the session has called means the same tool i
     first = f.kept.runs().front()->records;
   }
   const auto before = folded(first);
-  CHECK(before.tools == std::vector<mcpbx::daemon::stored::record::meant_tool>{{"srv__a_b", "srv", "a.b"}});
+  CHECK(before.tools == std::vector<record::meant_tool>{{"srv__a_b", "srv", "a.b"}});
   sessions_fixture f;
   f.list({{"a_b", "srv__a_b"}, {"a.b", "srv__a_b_123456"}});
   f.there["ses_1"].assign(before.messages.begin(), before.messages.end());
@@ -358,9 +358,8 @@ TEST_CASE("F8 L14: no tool goes when the one that reads on comes, for it has a p
   sessions_fixture f;
   f.offer({"lookup", "other", "third"});
   f.model->most_tools = 3;
-  f.server->tools["lookup"] = [](const mcpbx::mcp::clients::server_call&) {
-    return mcpbx::mcp::rpc::call_outcome{
-        mcpbx::mcp::rpc::call_outcome::kind::result, text_result(std::string(5'000, 'a')), {}};
+  f.server->tools["lookup"] = [](const mcp::clients::server_call&) {
+    return mcp::rpc::call_outcome{mcp::rpc::call_outcome::kind::result, text_result(std::string(5'000, 'a')), {}};
   };
   f.model->script = {calls({call("c1", "srv__lookup")}), calls({call("c2", "srv__third")}), says("done")};
   auto r = fixture::ask();

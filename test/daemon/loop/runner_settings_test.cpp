@@ -18,11 +18,11 @@ using mcpbx::providers::tool_mode;
 
 namespace {
 
-std::string body_for(std::string_view api, const mcpbx::providers::model_request& r) {
-  mcpbx::providers::wire::wire_options o;
+std::string body_for(std::string_view api, const providers::model_request& r) {
+  providers::wire::wire_options o;
   o.model = "m";
   o.base_url = "https://api.example.com/v1";
-  return mcpbx::providers::registry::find_codec(api)->encode(r, o).body.str();
+  return providers::registry::find_codec(api)->encode(r, o).body.str();
 }
 
 std::vector<tool_mode> modes(const fixture& f) {
@@ -62,7 +62,7 @@ TEST_CASE(
   for (const auto& q : f.model->requests) CHECK(q.settings == settings);
   REQUIRE(f.quick->requests.size() == 1);
   CHECK(f.quick->requests[0].settings.temperature.empty());
-  CHECK(std::get<mcpbx::daemon::stored::record::run_started>(f.written().front()).settings == settings);
+  CHECK(std::get<record::run_started>(f.written().front()).settings == settings);
   CHECK(f.caller_.member("text") == "what I know");
 }
 
@@ -85,18 +85,18 @@ TEST_CASE("D2: a first round that calls nothing although it has to is the answer
 
 TEST_CASE("D2: a first round that is begun again with a shorter history has to call as before") {
   fixture f;
-  auto asked = std::make_shared<mcpbx::providers::message>();
-  asked->role = mcpbx::providers::role::assistant;
+  auto asked = std::make_shared<providers::message>();
+  asked->role = providers::role::assistant;
   asked->blocks.emplace_back(lookup("old"));
-  auto long_result = std::make_shared<mcpbx::providers::message>();
-  long_result->role = mcpbx::providers::role::tool_results;
+  auto long_result = std::make_shared<providers::message>();
+  long_result->role = providers::role::tool_results;
   long_result->blocks.emplace_back(
-      mcpbx::providers::tool_result_block{"old", "srv__lookup", text_result(std::string(4096, 'x')), false});
-  mcpbx::providers::model_error full;
-  full.type = mcpbx::providers::model_error::kind::context_full;
+      providers::tool_result_block{"old", "srv__lookup", text_result(std::string(4096, 'x')), false});
+  providers::model_error full;
+  full.type = providers::model_error::kind::context_full;
   f.model->script = {breaks(full), calls({lookup("a")}), says("done")};
   auto r = requiring("srv__lookup");
-  r.messages = {mcpbx::providers::user_message("before"), asked, long_result, mcpbx::providers::user_message("go")};
+  r.messages = {providers::user_message("before"), asked, long_result, providers::user_message("go")};
   f.run(std::move(r));
   CHECK(modes(f) == std::vector{tool_mode::required, tool_mode::required, tool_mode::automatic});
   CHECK(f.model->requests[1].required_tool == "srv__lookup");
@@ -106,7 +106,7 @@ TEST_CASE("D2: a first round that is begun again with a shorter history has to c
 TEST_CASE("D2: the tool that has to be called is the run's, under the name that the model sees") {
   fixture f;
   // Adapts names for an API that takes no dots.
-  const auto adapt = [](std::span<const mcpbx::mcp::catalogs::entry_ptr> entries, std::string_view api) {
+  const auto adapt = [](std::span<const mcp::catalogs::entry_ptr> entries, std::string_view api) {
     auto all = plain_adapter(entries, api);
     for (auto& tool : all)
       if (const auto dot = tool.definition.name.find('.'); dot != std::string::npos) tool.definition.name[dot] = '_';
@@ -180,7 +180,7 @@ TEST_CASE("runner: a run that is under way keeps the configuration that it began
   f.servers = {{"srv", {}, {}, {"*"}}};
   f.configured = f.configure();
   const auto other = std::make_shared<scripted_model>(f.context, f.note);
-  f.configured->models = [&](std::string_view) { return result<std::shared_ptr<mcpbx::providers::model>>(other); };
+  f.configured->models = [&](std::string_view) { return result<std::shared_ptr<providers::model>>(other); };
   other->script = {calls({lookup("c")})};
   f.server->hold.clear();
   f.server->release();
@@ -208,7 +208,7 @@ TEST_CASE("runner: a request that was read before the configuration was replaced
   auto r = fixture::ask();
   r.configured = f.configured;
   f.configured = f.configure();
-  f.configured->models = [&f](std::string_view) { return result<std::shared_ptr<mcpbx::providers::model>>(f.quick); };
+  f.configured->models = [&f](std::string_view) { return result<std::shared_ptr<providers::model>>(f.quick); };
   f.run(std::move(r));
   CHECK(f.caller_.member("text") == "by the old one");
   CHECK(f.quick->requests.empty());

@@ -108,12 +108,11 @@ TEST_CASE("L15: the tool's name stands in after 2 s, and where the model fails o
 
 TEST_CASE("L15: a call that is made again has no second line written about it") {
   fixture f;
-  auto again = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*f.entry("lookup"));
+  auto again = std::make_shared<mcp::catalogs::catalog_entry>(*f.entry("lookup"));
   again->manner.max_retries = 1;
-  f.tools.catalog =
-      std::make_shared<mcpbx::mcp::catalogs::catalog>(std::vector<mcpbx::mcp::catalogs::entry_ptr>{again}, 9);
-  f.server->tools["lookup"] = [](const mcpbx::mcp::clients::server_call&) {
-    return mcpbx::mcp::rpc::call_outcome::failed(errc::unavailable, "server \"srv\" died");
+  f.tools.catalog = std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{again}, 9);
+  f.server->tools["lookup"] = [](const mcp::clients::server_call&) {
+    return mcp::rpc::call_outcome::failed(errc::unavailable, "server \"srv\" died");
   };
   f.model->script = {calls({lookup("a")}), says("done")};
   f.run(watched());

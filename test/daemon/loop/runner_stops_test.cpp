@@ -23,14 +23,14 @@ using namespace mcpbx::json;
 
 namespace {
 
-step ends_with(mcpbx::providers::end_reason reason, std::vector<mcpbx::providers::tool_call_block> calls = {}) {
+step ends_with(providers::end_reason reason, std::vector<providers::tool_call_block> calls = {}) {
   step s;
   s.reply = reply("half", std::move(calls), reason);
   return s;
 }
 
-step broken(mcpbx::providers::model_error::kind type) {
-  mcpbx::providers::model_error e;
+step broken(providers::model_error::kind type) {
+  providers::model_error e;
   e.type = type;
   e.message = "the model is gone";
   return breaks(std::move(e));
@@ -87,11 +87,11 @@ std::vector<stop_case> all_stops() {
        }},
       {stop_reason::refused,
        "the model \"scripted\" refused to answer: ask in other words, or use another model.",
-       {ends_with(mcpbx::providers::end_reason::refusal, {lookup("b")})}},
+       {ends_with(providers::end_reason::refusal, {lookup("b")})}},
       {stop_reason::truncated,
        "the model \"scripted\" was cut off at the limit of its output: raise `maxTokens` of its entry in the "
        "configuration, or ask for less at once.",
-       {ends_with(mcpbx::providers::end_reason::length, {lookup("b")})}},
+       {ends_with(providers::end_reason::length, {lookup("b")})}},
       {stop_reason::cancelled,
        "enough.",
        {silent()},
@@ -108,8 +108,8 @@ std::vector<stop_case> all_stops() {
          r.client_tools = {raw_json::literal(R"({"name":"own","inputSchema":{"type":"object"}})")};
        },
        hang},
-      {stop_reason::provider_error, "the model is gone.", {broken(mcpbx::providers::model_error::kind::cut)}},
-      {stop_reason::context_full, "the model is gone.", {broken(mcpbx::providers::model_error::kind::context_full)}},
+      {stop_reason::provider_error, "the model is gone.", {broken(providers::model_error::kind::cut)}},
+      {stop_reason::context_full, "the model is gone.", {broken(providers::model_error::kind::context_full)}},
       {stop_reason::store_error,
        "the run's journal could not be written: no space left on device.",
        {calls({lookup("b")}), says("done")}},
@@ -174,8 +174,8 @@ TEST_CASE(
     "L11: the error of a busy model tells the wait that its endpoint asked for, that of a wrong request does not") {
   const auto told = [](bool retryable) {
     fixture f;
-    mcpbx::providers::model_error e;
-    e.type = mcpbx::providers::model_error::kind::overloaded;
+    providers::model_error e;
+    e.type = providers::model_error::kind::overloaded;
     e.message = "no";
     e.retryable = retryable;
     e.retry_after_ms = 3'600'000;
@@ -350,7 +350,7 @@ TEST_CASE("G18: runs that wait for room begin in the order in which they came, w
     const auto start = [&](const char* name, int timeout_ms = 0) {
       auto r = fixture::ask();
       r.run = name;
-      r.messages = {mcpbx::providers::user_message(name)};
+      r.messages = {providers::user_message(name)};
       if (timeout_ms > 0) r.limits.timeout_ms = timeout_ms;
       f.run(std::move(r));
     };

@@ -31,13 +31,12 @@ std::vector<run_record> left_thinking() {
   return f.written();
 }
 
-mcpbx::daemon::stored::record::run_started& beginning(std::vector<run_record>& records) {
-  return std::get<mcpbx::daemon::stored::record::run_started>(records.front());
+record::run_started& beginning(std::vector<run_record>& records) {
+  return std::get<record::run_started>(records.front());
 }
 
 /// Returns the records of a detached run that began while the catalog named the tools of `srv` as `naming` says.
-std::vector<run_record> left_thinking_under(
-    tool_naming naming, const std::function<void(mcpbx::daemon::stored::record::run_started&)>& with) {
+std::vector<run_record> left_thinking_under(tool_naming naming, const std::function<void(record::run_started&)>& with) {
   auto records = left_thinking();
   beginning(records).servers = std::make_shared<const std::vector<server_terms>>(
       std::vector<server_terms>{{"srv", {}, {}, {}, std::move(naming)}});
@@ -54,7 +53,7 @@ TEST_CASE("G24: what the servers' entries said is kept with runs that may go on 
   fixture f;
   f.model->script = {says("done")};
   f.run(fixture::ask());
-  CHECK_FALSE(std::get<mcpbx::daemon::stored::record::run_started>(f.written().front()).servers);
+  CHECK_FALSE(std::get<record::run_started>(f.written().front()).servers);
 }
 
 TEST_CASE("G24: a run that goes on uses no tool that its server's entry withheld when it began") {
@@ -65,7 +64,7 @@ TEST_CASE("G24: a run that goes on uses no tool that its server's entry withheld
   CHECK(f.called() == lines{"lookup"});
   REQUIRE_FALSE(f.model->requests.empty());
   for (const auto& tool : f.model->requests.front().tools->tools) CHECK(tool.name != "srv__locked");
-  CHECK(std::get<mcpbx::daemon::stored::record::run_ended>(f.added().back()).reason == stop_reason::final);
+  CHECK(std::get<record::run_ended>(f.added().back()).reason == stop_reason::final);
 }
 
 TEST_CASE("G24: a run that goes on uses no tool of a server that was not there when it began") {
@@ -75,7 +74,7 @@ TEST_CASE("G24: a run that goes on uses no tool of a server that was not there w
   f.model->script = {calls({call("a", "srv__lookup")}), says("done")};
   f.resume(std::move(records));
   CHECK(f.called().empty());
-  CHECK(std::get<mcpbx::daemon::stored::record::run_ended>(f.added().back()).reason == stop_reason::final);
+  CHECK(std::get<record::run_ended>(f.added().back()).reason == stop_reason::final);
 }
 
 TEST_CASE("G24: a run of an older mcpbx, which kept nothing of the servers, goes on under what holds now") {
@@ -115,7 +114,7 @@ TEST_CASE("G24: a run that goes on is bound by what its profile says now, of too
   f.resume(left_thinking());
   CHECK(f.called().empty());
   CHECK(name_of(f.added().front()) == "limits_lowered");
-  CHECK(std::get<mcpbx::daemon::stored::record::limits_lowered>(f.added().front()).limits.max_calls == 2);
+  CHECK(std::get<record::limits_lowered>(f.added().front()).limits.max_calls == 2);
   CHECK(name_of(f.added().back()) == "question");
 }
 
@@ -126,14 +125,14 @@ TEST_CASE("G24: a run whose profile is gone is closed after the restart, and say
   CHECK(f.runs->active() == 0);
   CHECK(f.model->requests.empty());
   REQUIRE(name_of(f.added().back()) == "run_ended");
-  const auto& end = std::get<mcpbx::daemon::stored::record::run_ended>(f.added().back());
+  const auto& end = std::get<record::run_ended>(f.added().back());
   CHECK(end.reason == stop_reason::interrupted);
   CHECK(end.text.find("there is no profile \"p\"") != std::string::npos);
 }
 
 TEST_CASE("G24: what a profile denied when the run began stays denied under any name that the tool has now") {
   next_process f;
-  const auto deny = [](mcpbx::daemon::stored::record::run_started& r) { r.tools.deny = {"srv__erase"}; };
+  const auto deny = [](record::run_started& r) { r.tools.deny = {"srv__erase"}; };
   f.model->script = {calls({call("a", "srv__wipe"), call("b", "erase"), call("c", "srv__lookup")}), says("done")};
   SUBCASE("the server's entry renames it now") {
     f.list({{"erase", "srv__wipe"}, {"lookup", "srv__lookup"}});
@@ -149,16 +148,14 @@ TEST_CASE("G24: what a profile denied when the run began stays denied under any 
   }
   SUBCASE("names were plain then") {
     f.list({{"erase", "srv__wipe"}, {"lookup", "srv__lookup"}});
-    f.resume(left_thinking_under({"srv", true},
-                                 [](mcpbx::daemon::stored::record::run_started& r) { r.tools.deny = {"erase"}; }));
+    f.resume(left_thinking_under({"srv", true}, [](record::run_started& r) { r.tools.deny = {"erase"}; }));
   }
   SUBCASE("the server had another prefix then") {
     f.list({{"erase", "srv__wipe"}, {"lookup", "srv__lookup"}});
-    f.resume(left_thinking_under(
-        {"srv_1a2b3c"}, [](mcpbx::daemon::stored::record::run_started& r) { r.tools.deny = {"srv_1a2b3c__erase"}; }));
+    f.resume(left_thinking_under({"srv_1a2b3c"}, [](record::run_started& r) { r.tools.deny = {"srv_1a2b3c__erase"}; }));
   }
   CHECK(f.called() == lines{"lookup"});
-  CHECK(std::get<mcpbx::daemon::stored::record::run_ended>(f.added().back()).reason == stop_reason::final);
+  CHECK(std::get<record::run_ended>(f.added().back()).reason == stop_reason::final);
 }
 
 TEST_CASE("G24: what a profile allowed, or a request asked for, is that tool, and not the one that has its name now") {
@@ -166,16 +163,14 @@ TEST_CASE("G24: what a profile allowed, or a request asked for, is that tool, an
   f.list({{"erase", "srv__read"}, {"read", "srv__get"}});
   f.model->script = {calls({call("a", "srv__read"), call("b", "srv__get")}), says("done")};
   SUBCASE("allowed") {
-    f.resume(left_thinking_under({"srv"},
-                                 [](mcpbx::daemon::stored::record::run_started& r) { r.tools.allow = {"srv__read"}; }));
+    f.resume(left_thinking_under({"srv"}, [](record::run_started& r) { r.tools.allow = {"srv__read"}; }));
   }
   SUBCASE("asked for") {
-    f.resume(left_thinking_under({"srv"},
-                                 [](mcpbx::daemon::stored::record::run_started& r) { r.tools.only = {"srv__read"}; }));
+    f.resume(left_thinking_under({"srv"}, [](record::run_started& r) { r.tools.only = {"srv__read"}; }));
   }
   SUBCASE("asked for by the profile's name") {
     f.model->script = {calls({call("a", "srv__read"), call("b", "first")}), says("done")};
-    f.resume(left_thinking_under({"srv"}, [](mcpbx::daemon::stored::record::run_started& r) {
+    f.resume(left_thinking_under({"srv"}, [](record::run_started& r) {
       r.tools.only = {"first"};
       r.tools.rename = {{"srv__read", "first"}};
     }));
@@ -187,7 +182,7 @@ TEST_CASE("G24: a plain name that another server may have had then allows nothin
   next_process f;
   f.list({{"read", "read"}});
   f.model->script = {calls({call("a", "read")}), says("done")};
-  const auto allow = [](mcpbx::daemon::stored::record::run_started& r) { r.tools.allow = {"read"}; };
+  const auto allow = [](record::run_started& r) { r.tools.allow = {"read"}; };
   SUBCASE("nobody") {
     f.resume(left_thinking_under({"srv", true}, allow));
     CHECK(f.called().empty());
@@ -203,13 +198,12 @@ TEST_CASE("G24: a plain name that another server may have had then allows nothin
 }
 
 TEST_CASE("G24 G38: rules hold for the tool that they were about, though one that clashed with it has come or gone") {
-  const auto hashed =
-      mcpbx::mcp::catalogs::prefixed_names("srv", std::array<std::string_view, 2>{"a.b", "a_b"}, {}).names[0];
+  const auto hashed = mcp::catalogs::prefixed_names("srv", std::array<std::string_view, 2>{"a.b", "a_b"}, {}).names[0];
   REQUIRE(hashed.starts_with("srv__a_b_"));
   next_process f;
   f.model->script = {calls({call("a", "srv__a_b"), call("b", hashed)}), says("done")};
   const auto with = [](std::string deny, std::string allow) {
-    return [deny, allow](mcpbx::daemon::stored::record::run_started& r) {
+    return [deny, allow](record::run_started& r) {
       if (!deny.empty()) r.tools.deny = {deny};
       if (!allow.empty()) r.tools.allow = {allow};
     };
@@ -241,8 +235,7 @@ TEST_CASE("G24: where nothing is configured otherwise, a run keeps tools whose n
       r.tools.beside = std::make_shared<const kept_terms>(std::move(kept));
       return result<void>();
     };
-    f.resume(left_thinking_under({"srv", plain},
-                                 [&](mcpbx::daemon::stored::record::run_started& r) { r.tools.allow = {allow}; }));
+    f.resume(left_thinking_under({"srv", plain}, [&](record::run_started& r) { r.tools.allow = {allow}; }));
   };
   SUBCASE("prefixed") {
     resume(false, "srv__*");
@@ -258,7 +251,7 @@ TEST_CASE("G24: where an older mcpbx noted no naming, what was denied is denied 
   next_process f;
   f.list({{"erase", "srv__wipe"}, {"lookup", "srv__lookup"}});
   f.model->script = {calls({call("a", "srv__wipe"), call("b", "srv__lookup")}), says("done")};
-  const auto deny = [](mcpbx::daemon::stored::record::run_started& r) { r.tools.deny = {"srv__erase"}; };
+  const auto deny = [](record::run_started& r) { r.tools.deny = {"srv__erase"}; };
   SUBCASE("of servers that it noted") {
     f.resume(left_thinking_under({}, deny));
   }
@@ -274,7 +267,7 @@ TEST_CASE("G24: a tool that a request did not ask for is not offered because the
   next_process f;
   f.list({{"read", "srv__get"}, {"x", "srv__x"}});
   f.model->script = {calls({call("a", "srv__get"), call("b", "srv__read")}), says("done")};
-  f.resume(left_thinking_under({"srv"}, [](mcpbx::daemon::stored::record::run_started& r) {
+  f.resume(left_thinking_under({"srv"}, [](record::run_started& r) {
     r.tools.only = {"srv__read"};
     r.tools.rename = {{"srv__read", "srv__get"}, {"srv__x", "srv__read"}};
   }));
@@ -283,11 +276,11 @@ TEST_CASE("G24: a tool that a request did not ask for is not offered because the
 
 TEST_CASE("G24: the names of tools that do not follow from their own are noted when a run begins") {
   fixture f;
-  auto odd = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*f.entry("a.b"));
+  auto odd = std::make_shared<mcp::catalogs::catalog_entry>(*f.entry("a.b"));
   odd->name = "srv__a_b";
   odd->rules.other = "srv__a_b_123456";
-  f.tools.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{f.entry("lookup"), odd}, 3);
+  f.tools.catalog =
+      std::make_shared<mcp::catalogs::catalog>(std::vector<mcp::catalogs::entry_ptr>{f.entry("lookup"), odd}, 3);
   f.model->script = {silent()};
   auto r = detached("long");
   r.tools.allow = {"*"};
@@ -300,8 +293,7 @@ TEST_CASE("G24 L19: a run that goes on asks about what its profile wanted a yes 
   next_process f;
   f.list({{"pay", "srv__send"}});
   f.model->script = {calls({call("a", "srv__send")}), says("done")};
-  f.resume(
-      left_thinking_under({"srv"}, [](mcpbx::daemon::stored::record::run_started& r) { r.approve = {"srv__pay"}; }));
+  f.resume(left_thinking_under({"srv"}, [](record::run_started& r) { r.approve = {"srv__pay"}; }));
   CHECK(f.called().empty());
   CHECK(name_of(f.added().back()) == "question");
 }

@@ -98,10 +98,10 @@ TEST_CASE("L3: the model is given the very messages that it made") {
 
 TEST_CASE("L3: events have exactly the members of the contract and their order") {
   fixture f;
-  f.server->tools["lookup"] = [](const mcpbx::mcp::clients::server_call& c) {
+  f.server->tools["lookup"] = [](const mcp::clients::server_call& c) {
     c.progress(raw_json::literal(R"({"progressToken":9,"progress":1.50,"total":3,"message":"half"})"));
-    return mcpbx::mcp::rpc::call_outcome{
-        mcpbx::mcp::rpc::call_outcome::kind::result,
+    return mcp::rpc::call_outcome{
+        mcp::rpc::call_outcome::kind::result,
         raw_json::literal(R"({"content":[{"type":"text","text":"42","x":1.0}],"isError":false})"),
         {}};
   };
@@ -122,10 +122,9 @@ TEST_CASE("L3: events have exactly the members of the contract and their order")
 TEST_CASE("L3: a server has its call before the caller is told of it") {
   fixture f;
   std::optional<std::size_t> told;
-  f.server->tools["lookup"] = [&](const mcpbx::mcp::clients::server_call&) {
+  f.server->tools["lookup"] = [&](const mcp::clients::server_call&) {
     told = f.caller_.of("tool_call").size();
-    return mcpbx::mcp::rpc::call_outcome{
-        mcpbx::mcp::rpc::call_outcome::kind::result, raw_json::literal(R"({"content":[]})"), {}};
+    return mcp::rpc::call_outcome{mcp::rpc::call_outcome::kind::result, raw_json::literal(R"({"content":[]})"), {}};
   };
   f.model->script = {calls({lookup("a")}), says("done")};
   f.run();
@@ -175,7 +174,7 @@ TEST_CASE("L7: the guidance joins the system prompt with names only, can be repl
   // A conversation that is continued has the guidance already.
   auto r = with(true, "");
   r.system.clear();
-  r.messages.insert(r.messages.begin(), mcpbx::providers::system_message(system));
+  r.messages.insert(r.messages.begin(), providers::system_message(system));
   CHECK(system_of(std::move(r)) == system);
   CHECK(f.model->requests.back().messages.size() == 2);
   auto without_tools = with(true, "");
@@ -294,17 +293,16 @@ TEST_CASE("L8: elapsed time is in the records") {
   f.time.advance(milliseconds(700));
   f.server->release();
   f.settle();
-  CHECK(std::get<mcpbx::daemon::stored::record::round_started>(f.written()[5]).elapsed_ms == 700);
-  CHECK(std::get<mcpbx::daemon::stored::record::call_result>(f.written()[4]).ms == 700);
+  CHECK(std::get<record::round_started>(f.written()[5]).elapsed_ms == 700);
+  CHECK(std::get<record::call_result>(f.written()[4]).ms == 700);
 }
 
 TEST_CASE("L9: a failing tool goes back to the model as an error result") {
   fixture f;
-  f.server->tools["lookup"] = [](const mcpbx::mcp::clients::server_call&) {
-    return mcpbx::mcp::rpc::call_outcome{
-        mcpbx::mcp::rpc::call_outcome::kind::result,
-        raw_json::literal(R"({"content":[{"type":"text","text":"no"}],"isError":true})"),
-        {}};
+  f.server->tools["lookup"] = [](const mcp::clients::server_call&) {
+    return mcp::rpc::call_outcome{mcp::rpc::call_outcome::kind::result,
+                                  raw_json::literal(R"({"content":[{"type":"text","text":"no"}],"isError":true})"),
+                                  {}};
   };
   f.model->script = {calls({lookup("a")}), says("it said no")};
   f.run();
@@ -322,12 +320,12 @@ TEST_CASE("L9: onToolError stop begins no call behind one that is refused, and t
         CAPTURE(bad.name);
         CAPTURE(concurrency);
         fixture f;
-        auto strict = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*f.entry("strict"));
+        auto strict = std::make_shared<mcp::catalogs::catalog_entry>(*f.entry("strict"));
         strict->definition = raw_json::literal(
             R"({"name":"strict","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}})");
-        f.tools.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-            std::vector<mcpbx::mcp::catalogs::entry_ptr>{f.entry("lookup"), f.entry("other"), strict}, 9);
-        std::vector<mcpbx::providers::tool_call_block> all{bad, call("b", "srv__other"), call("c", "srv__other")};
+        f.tools.catalog = std::make_shared<mcp::catalogs::catalog>(
+            std::vector<mcp::catalogs::entry_ptr>{f.entry("lookup"), f.entry("other"), strict}, 9);
+        std::vector<providers::tool_call_block> all{bad, call("b", "srv__other"), call("c", "srv__other")};
         if (!first) all.insert(all.begin(), lookup("a"));
         f.model->script = {calls(all), says("done")};
         run_limits l;
@@ -338,26 +336,26 @@ TEST_CASE("L9: onToolError stop begins no call behind one that is refused, and t
         CHECK(f.model->requests.size() == 1);
         CHECK(f.caller_.member("stopReason") == "tool_error");
         CHECK(std::ranges::count_if(f.caller_.of("tool_result"), [](const std::string& e) {
-                return contains(e, mcpbx::daemon::loop::words::stopped_at_failure);
+                return contains(e, daemon::loop::words::stopped_at_failure);
               }) == 2);
       }
 }
 
 TEST_CASE("G3: a call whose server died is not repeated by itself") {
   fixture f;
-  f.server->tools["lookup"] = [](const mcpbx::mcp::clients::server_call&) {
-    return mcpbx::mcp::rpc::call_outcome::failed(errc::unavailable, "server \"srv\" died");
+  f.server->tools["lookup"] = [](const mcp::clients::server_call&) {
+    return mcp::rpc::call_outcome::failed(errc::unavailable, "server \"srv\" died");
   };
   f.model->script = {calls({lookup("a")}), says("done")};
   f.run();
   CHECK(f.server->params.size() == 1);
-  CHECK_FALSE(std::get<mcpbx::daemon::stored::record::call_intent>(f.written()[3]).repeatable);
+  CHECK_FALSE(std::get<record::call_intent>(f.written()[3]).repeatable);
 }
 
 TEST_CASE("G28: a broken model stream is an error with its sentence and never an answer") {
   fixture f;
-  mcpbx::providers::model_error e;
-  e.type = mcpbx::providers::model_error::kind::cut;
+  providers::model_error e;
+  e.type = providers::model_error::kind::cut;
   e.message = "the model \"scripted\" stopped in the middle of its answer";
   e.partial_text = "half an";
   e.retryable = true;
@@ -395,16 +393,16 @@ TEST_CASE("L12: calls of one round run at the same time and an early answer wait
   f.server->release("late");
   f.settle();
   const auto& results = *f.model->requests[1].messages.back();
-  CHECK(std::get<mcpbx::providers::tool_result_block>(results.blocks[0]).call_id == "a");
-  CHECK(std::get<mcpbx::providers::tool_result_block>(results.blocks[1]).call_id == "b");
+  CHECK(std::get<providers::tool_result_block>(results.blocks[0]).call_id == "a");
+  CHECK(std::get<providers::tool_result_block>(results.blocks[1]).call_id == "b");
 }
 
 TEST_CASE("L15: status lines follow the stages") {
   fixture f;
-  f.tools.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{f.entry("lookup_tool"), f.entry("other", "Other Things")}, 5);
-  f.server->tools["other"] = [](const mcpbx::mcp::clients::server_call&) {
-    return mcpbx::mcp::rpc::call_outcome::failed(errc::timed_out, "too slow");
+  f.tools.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{f.entry("lookup_tool"), f.entry("other", "Other Things")}, 5);
+  f.server->tools["other"] = [](const mcp::clients::server_call&) {
+    return mcp::rpc::call_outcome::failed(errc::timed_out, "too slow");
   };
   f.model->script = {calls({call("a", "srv__lookup_tool")}), calls({call("b", "srv__other")}), says("done")};
   auto r = fixture::ask();
@@ -455,7 +453,7 @@ TEST_CASE("L15: the last call without tools is announced once") {
 
 TEST_CASE("L15: a run that stops without an answer says so on the status line") {
   fixture f;
-  mcpbx::providers::model_error e;
+  providers::model_error e;
   e.message = "no key";
   f.model->script = {breaks(e)};
   auto r = fixture::ask();
@@ -468,9 +466,9 @@ TEST_CASE("runner: the first round waits for servers and a later round sees what
   fixture f;
   f.tools.settled = false;
   f.model->script = {calls({lookup("a")}), says("done")};
-  f.server->tools["lookup"] = [&](const mcpbx::mcp::clients::server_call&) {
+  f.server->tools["lookup"] = [&](const mcp::clients::server_call&) {
     f.offer({"lookup", "other", "late"});
-    return mcpbx::mcp::rpc::call_outcome{mcpbx::mcp::rpc::call_outcome::kind::result, text_result("x"), {}};
+    return mcp::rpc::call_outcome{mcp::rpc::call_outcome::kind::result, text_result("x"), {}};
   };
   f.run();
   CHECK(f.model->requests.empty());
@@ -485,10 +483,8 @@ TEST_CASE("runner: rounds and runs share one tool set while nothing changes") {
   f.model->script = {calls({lookup("a")}), says("done"), says("again")};
   f.run();
   f.caller_.done.clear();
-  f.tools.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>(f.tools.catalog->entries().begin(),
-                                                   f.tools.catalog->entries().end()),
-      99);
+  f.tools.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>(f.tools.catalog->entries().begin(), f.tools.catalog->entries().end()), 99);
   f.run();
   CHECK(f.model->requests[0].tools == f.model->requests[1].tools);
   CHECK(f.model->requests[0].tools == f.model->requests[2].tools);
@@ -535,8 +531,7 @@ TEST_CASE("L11: a journal that cannot be written ends the run with store_error")
 
 TEST_CASE("L22: the log tells each level and the histogram counts depths and stop reasons") {
   std::vector<std::string> logged;
-  mcpbx::log::install(mcpbx::log::level::debug,
-                      [&](mcpbx::log::level, std::string_view line) { logged.emplace_back(line); });
+  log::install(log::level::debug, [&](log::level, std::string_view line) { logged.emplace_back(line); });
   {
     fixture f;
     f.model->script = {calls({lookup("a")}), calls({lookup("b")}), calls({lookup("c")}), says("done"), says("at once")};
@@ -553,7 +548,7 @@ TEST_CASE("L22: the log tells each level and the histogram counts depths and sto
     REQUIRE(c.stops.size() == 1);
     CHECK(c.stops[0] == std::pair<std::string, std::uint64_t>("final", 2));
   }
-  mcpbx::log::install(mcpbx::log::level::off, {});
+  log::install(log::level::off, {});
   const auto has = [&](std::string_view part) {
     return std::ranges::any_of(logged, [&](const auto& l) { return contains(l, part); });
   };

@@ -46,7 +46,7 @@ TEST_CASE("E3: all model calls of a run have the trace of its caller, and each t
   CHECK(f.quick->requests[0].trace == trace);
   REQUIRE(f.server->params.size() == 1);
   CHECK(f.server->params[0] == R"({"name":"lookup","arguments":{"x" : 1})" + meta + "}");
-  CHECK(std::get<stored::record::run_started>(f.written().front()).trace == trace);
+  CHECK(std::get<record::run_started>(f.written().front()).trace == trace);
   CHECK(folded(f.written()).trace_id == "0af7651916cd43dd8448eb211c80319c");
   REQUIRE_FALSE(logged.empty());
   CHECK(logged.front() == "run sums: belongs to the trace 0af7651916cd43dd8448eb211c80319c of its caller");

@@ -13,7 +13,7 @@ using namespace mcpbx::json;
 
 namespace {
 
-constexpr mcpbx::providers::usage half_an_answer{.input = 100, .output = 7, .estimated = true};
+constexpr providers::usage half_an_answer{.input = 100, .output = 7, .estimated = true};
 
 /// Returns "input output" of the result, after "about" if some of it is an estimate.
 std::string counted(const fixture& f) {
@@ -33,8 +33,8 @@ std::string folded(const fixture& f) {
 
 TEST_CASE("L16: what a model call used up before it broke is in the usage, marked as an estimate") {
   fixture f;
-  mcpbx::providers::model_error broken;
-  broken.type = mcpbx::providers::model_error::kind::cut;
+  providers::model_error broken;
+  broken.type = providers::model_error::kind::cut;
   broken.message = "it broke.";
   broken.usage = half_an_answer;
   f.model->script = {calls({lookup("a")}), breaks(broken)};
@@ -79,7 +79,7 @@ TEST_CASE("L15 L16: status lines that come too late, break or are not needed any
     f.quick->spent = half_an_answer;
     f.model->script = {calls({lookup("a")}), says("done")};
     if (how == line::broken) {
-      mcpbx::providers::model_error e;
+      providers::model_error e;
       e.usage = half_an_answer;
       f.quick->script = {breaks(e)};
     }

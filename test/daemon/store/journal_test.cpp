@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 namespace {
 
 std::vector<run_record> two() {
-  return {mcpbx::daemon::stored::record::round_started{0, "m", true, 0}, mcpbx::daemon::stored::record::cancel{}};
+  return {record::round_started{0, "m", true, 0}, record::cancel{}};
 }
 
 result<void> append(run_journal& to, std::vector<run_record> records) {
@@ -46,8 +46,8 @@ TEST_CASE("memory_journal: keeps the records of each run in order when asked to"
   auto a = store.open_run("a");
   auto b = store.open_run("b");
   CHECK(append(*a, two()).has_value());
-  CHECK(append(*b, {mcpbx::daemon::stored::record::run_ended{}}).has_value());
-  CHECK(append(*a, {mcpbx::daemon::stored::record::run_ended{}}).has_value());
+  CHECK(append(*b, {record::run_ended{}}).has_value());
+  CHECK(append(*a, {record::run_ended{}}).has_value());
   REQUIRE(store.kept().size() == 2);
   CHECK(store.kept()[0].first == "a");
   const auto& records = *store.kept()[0].second;
@@ -60,10 +60,10 @@ TEST_CASE("memory_journal: keeps the records of each run in order when asked to"
 
 TEST_CASE("memory_journal: forgets records at once unless asked to keep them") {
   memory_journal store;
-  auto kept = std::make_shared<mcpbx::providers::message>();
-  std::weak_ptr<const mcpbx::providers::message> seen = kept;
+  auto kept = std::make_shared<providers::message>();
+  std::weak_ptr<const providers::message> seen = kept;
   auto run = store.open_run("a");
-  mcpbx::daemon::stored::record::assistant reply;
+  record::assistant reply;
   reply.message = std::move(kept);
   CHECK(append(*run, {std::move(reply)}).has_value());
   CHECK(seen.expired());
@@ -97,13 +97,13 @@ TEST_CASE("L11: every stop reason has its own word") {
 }
 
 TEST_CASE("record: the journal's names of records are those of the table") {
-  CHECK(name_of(mcpbx::daemon::stored::record::run_started{}) == "run_started");
-  CHECK(name_of(mcpbx::daemon::stored::record::assistant{}) == "assistant");
-  CHECK(name_of(mcpbx::daemon::stored::record::model_failed{}) == "model_failed");
-  CHECK(name_of(mcpbx::daemon::stored::record::question{}) == "question");
-  CHECK(name_of(mcpbx::daemon::stored::record::answer{}) == "answer");
-  CHECK(name_of(mcpbx::daemon::stored::record::call_intent{}) == "call_intent");
-  CHECK(name_of(mcpbx::daemon::stored::record::call_result{}) == "call_result");
-  CHECK(name_of(mcpbx::daemon::stored::record::parked{}) == "parked");
-  CHECK(name_of(mcpbx::daemon::stored::record::caller_result{}) == "caller_result");
+  CHECK(name_of(record::run_started{}) == "run_started");
+  CHECK(name_of(record::assistant{}) == "assistant");
+  CHECK(name_of(record::model_failed{}) == "model_failed");
+  CHECK(name_of(record::question{}) == "question");
+  CHECK(name_of(record::answer{}) == "answer");
+  CHECK(name_of(record::call_intent{}) == "call_intent");
+  CHECK(name_of(record::call_result{}) == "call_result");
+  CHECK(name_of(record::parked{}) == "parked");
+  CHECK(name_of(record::caller_result{}) == "caller_result");
 }

@@ -100,7 +100,7 @@ TEST_CASE("lane journal: a run whose records cannot be read stays as it is and s
   leave(f.file(), 2, 3);
   {
     const auto file = opened(f.file());
-    auto odd = batch_of(std::make_shared<run_place>(run_place{"2", 1, 3}), {mcpbx::daemon::stored::record::cancel{}});
+    auto odd = batch_of(std::make_shared<run_place>(run_place{"2", 1, 3}), {record::cancel{}});
     odd.texts[0] = R"({"v":1,"type":"dream"})";
     REQUIRE(put(*file, std::move(odd)).has_value());
   }
@@ -198,8 +198,7 @@ TEST_CASE("G25: what the lane does not do in time fails, and what hangs in the m
     CHECK(journal.trouble()->since_ms == time.wall_ms() - 1);  // when the first append was given up
     CHECK(time.armed() == 0);
     // Nothing can follow on records of which nobody knows.
-    go(context,
-       [&]() -> asio::awaitable<void> { late = co_await a->append({mcpbx::daemon::stored::record::cancel{}}, false); });
+    go(context, [&]() -> asio::awaitable<void> { late = co_await a->append({record::cancel{}}, false); });
     context.poll();
     CHECK(contains(late.error().message, "earlier records of this run could not be written to the journal "));
     a.reset();
@@ -374,10 +373,10 @@ TEST_CASE("G25: an append is answered before sessions are removed, however long 
 }
 
 TEST_CASE("G23: the intent of a call waits for the disk before its bytes leave when the calls are to be synced") {
-  mcpbx::daemon::stored::record::call_intent to_server, to_caller;
+  record::call_intent to_server, to_caller;
   to_caller.to_caller = true;
   const std::vector<std::vector<run_record>> appends{
-      {reply("x"), to_server}, {to_caller}, {mcpbx::daemon::stored::record::call_result{}}, {reply("y")}};
+      {reply("x"), to_server}, {to_caller}, {record::call_result{}}, {reply("y")}};
   for (const bool calls : {false, true}) {
     const auto disk = std::make_shared<slow_file::state>();
     disk->allowed = 100;
@@ -392,7 +391,7 @@ TEST_CASE("G23: the intent of a call waits for the disk before its bytes leave w
         const auto kept = co_await run->append(records, false);
         CHECK(kept.has_value());
       }
-      const auto ended = co_await run->append({run_record(mcpbx::daemon::stored::record::run_ended{})}, true);
+      const auto ended = co_await run->append({run_record(record::run_ended{})}, true);
       CHECK(ended.has_value());
     });
     context.run();

@@ -20,8 +20,7 @@ constexpr std::int64_t day = 86'400'000;
 
 std::vector<run_record> run_that_says(const std::string& session, const std::string& question) {
   auto records = in_session(session, 1);
-  std::get<mcpbx::daemon::stored::record::run_started>(records.front()).messages = {
-      mcpbx::providers::user_message(question)};
+  std::get<record::run_started>(records.front()).messages = {providers::user_message(question)};
   return records;
 }
 
@@ -101,7 +100,7 @@ TEST_CASE("E3: a run is found by the trace id of its caller, and by no part of i
   sessions_store s(f.file());
   const std::string parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   auto records = run_that_says("ses_1", "hello");
-  std::get<mcpbx::daemon::stored::record::run_started>(records.front()).trace = {parent, "a=1"};
+  std::get<record::run_started>(records.front()).trace = {parent, "a=1"};
   REQUIRE(s.write("a", std::move(records)).has_value());
   REQUIRE(s.write("b", run_that_says("ses_2", "hello too")).has_value());
   for (const auto* words : {"0af7651916cd43dd8448eb211c80319c", "0AF7651916CD43DD8448EB211C80319C", parent.c_str()}) {

@@ -61,7 +61,7 @@ TEST_CASE("L17 O5: daemons share sessions, and one goes on where another ended" 
   CHECK(two.ids() == one.ids());
   const auto history = two.load("ses_1").value();
   auto next = in_session("ses_1", 0, history.size());
-  std::get<mcpbx::daemon::stored::record::run_started>(next.front()).inherited_after = history.last_run;
+  std::get<record::run_started>(next.front()).inherited_after = history.last_run;
   CHECK(two.write("c", next).has_value());
   CHECK(one.load("ses_1").value().size() == history.size() + 2);
   CHECK(one.erase("ses_2").has_value());
@@ -144,8 +144,7 @@ TEST_CASE(
   REQUIRE(gone.open().has_value());
   CHECK(gone.unfinished_runs().value().empty());
   auto late = std::make_shared<run_place>(run_place{"a", 1, 3});
-  CHECK(contains(put(gone, batch_of(late, {mcpbx::daemon::stored::record::cancel{}})).error().message,
-                 "another daemon went on with the run"));
+  CHECK(contains(put(gone, batch_of(late, {record::cancel{}})).error().message, "another daemon went on with the run"));
 }
 
 TEST_CASE("L17 G24 O5: a run of a daemon that is gone goes on in another one, which that daemon cannot write into" *
@@ -169,7 +168,7 @@ TEST_CASE("L17 G24 O5: a run of a daemon that is gone goes on in another one, wh
   auto taken = take();
   REQUIRE(taken.size() == 1);
   REQUIRE(taken[0].records.size() == 4);
-  const auto* fence = std::get_if<mcpbx::daemon::stored::record::taken_over>(&taken[0].records.back());
+  const auto* fence = std::get_if<record::taken_over>(&taken[0].records.back());
   REQUIRE(fence != nullptr);
   CHECK((fence->by == "the daemon us" && !fence->power_lost));
   CHECK(take().empty());
@@ -231,7 +230,7 @@ TEST_CASE("G24: a run that another daemon takes over after its server was starte
     const auto taken =
         us.ask<std::vector<unfinished_run>>([&](auto then) { us.journal.take_unfinished(then); }).value();
     REQUIRE(taken.size() == 1);
-    CHECK(std::get<mcpbx::daemon::stored::record::taken_over>(taken[0].records.back()).power_lost == !calls_synced);
+    CHECK(std::get<record::taken_over>(taken[0].records.back()).power_lost == !calls_synced);
   }
 }
 
@@ -251,11 +250,11 @@ TEST_CASE(
   const auto listening = [&](const std::string& who) {
     auto o = rules();
     o.rules.closed = [&told, who](const auto& before, const auto& closing) {
-      std::string line = who + ": " + std::get<mcpbx::daemon::stored::record::run_started>(before.front()).session;
+      std::string line = who + ": " + std::get<record::run_started>(before.front()).session;
       for (const auto& r : before)
-        if (std::holds_alternative<mcpbx::daemon::stored::record::call_intent>(r)) line += " intent";
+        if (std::holds_alternative<record::call_intent>(r)) line += " intent";
       for (const auto& r : closing)
-        if (const auto* done = std::get_if<mcpbx::daemon::stored::record::call_result>(&r))
+        if (const auto* done = std::get_if<record::call_result>(&r))
           line += " " + done->call_id + " " + std::string(to_string(done->cause));
       told.push_back(line + " " + std::string(name_of(closing.back())));
     };

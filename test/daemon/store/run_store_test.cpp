@@ -19,9 +19,7 @@ using namespace mcpbx::daemon::test;
 TEST_CASE("store file: every kind of record comes back") {
   folder f;
   auto records = sample_records();
-  const auto ends = [](const run_record& r) {
-    return std::holds_alternative<mcpbx::daemon::stored::record::run_ended>(r);
-  };
+  const auto ends = [](const run_record& r) { return std::holds_alternative<record::run_ended>(r); };
   const auto end = std::ranges::find_if(records, ends);
   REQUIRE(end != records.end());
   std::rotate(end, end + 1, records.end());  // nothing comes behind the end of a run

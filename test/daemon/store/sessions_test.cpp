@@ -46,7 +46,7 @@ TEST_CASE("G42: a list of sessions has those of whoever asks, and the latest pag
   sessions_store s(f.file());
   const auto of = [](const std::string& session, int asked, const std::string& principal) {
     auto records = in_session(session, asked);
-    std::get<mcpbx::daemon::stored::record::run_started>(records.front()).principal = principal;
+    std::get<record::run_started>(records.front()).principal = principal;
     return records;
   };
   REQUIRE(s.write("a", of("ses_1", 1, "uid:1000")).has_value());
@@ -141,7 +141,7 @@ TEST_CASE("L17: a run begins only behind the history that it was given") {
   CHECK(before.last_run > 0);
   auto next = in_session("ses_1", 0, before.size()), late = next;
   for (auto* records : {&next, &late})
-    std::get<mcpbx::daemon::stored::record::run_started>(records->front()).inherited_after = before.last_run;
+    std::get<record::run_started>(records->front()).inherited_after = before.last_run;
   REQUIRE(s.write("b", next).has_value());
   const auto refused = s.write("c", late);
   REQUIRE_FALSE(refused.has_value());
@@ -168,9 +168,9 @@ TEST_CASE("L17: of runs that begin in a session at once one goes on, and no othe
 }
 
 TEST_CASE("L17: a title is the first line that a user says, cut, with a blank for a tab or a control character") {
-  mcpbx::daemon::stored::record::run_started r;
+  record::run_started r;
   const auto titled = [&](std::string text) {
-    r.messages = {mcpbx::providers::system_message("be short"), mcpbx::providers::user_message(std::move(text))};
+    r.messages = {providers::system_message("be short"), providers::user_message(std::move(text))};
     return title_of(r);
   };
   CHECK(titled("\n\ttab\tnew\x01one\r\nsecond") == "tab new one");
@@ -262,7 +262,7 @@ TEST_CASE("L17: a run that has ended is found by its name, with what it inherite
     return s.ask<std::vector<run_record>>([&](auto then) { s.journal.find_ended(run, then); });
   };
   const auto found = find("b").value();
-  const auto& first = std::get<mcpbx::daemon::stored::record::run_started>(found.front());
+  const auto& first = std::get<record::run_started>(found.front());
   CHECK(first.inherited.size() == 4);
   CHECK(conversation_of(first).size() == 6);
   CHECK(fold(found, found.size()).facts().ended);
@@ -286,12 +286,12 @@ TEST_CASE("L17: runs that are to go on are handed over once, and their journals 
   }
   auto o = rules();
   o.rules.goes_on = [](const auto& records) {
-    return std::get<mcpbx::daemon::stored::record::run_started>(records.front()).session == "ses_1";
+    return std::get<record::run_started>(records.front()).session == "ses_1";
   };
   std::vector<std::string> closed;
   o.rules.closed = [&](const auto& before, const auto& closing) {
-    closed.push_back(std::get<mcpbx::daemon::stored::record::run_started>(before.front()).run + " " +
-                     std::to_string(before.size()) + " " + std::string(name_of(closing.back())));
+    closed.push_back(std::get<record::run_started>(before.front()).run + " " + std::to_string(before.size()) + " " +
+                     std::string(name_of(closing.back())));
   };
   {
     sessions_store s(f.file(), o);
@@ -303,8 +303,8 @@ TEST_CASE("L17: runs that are to go on are handed over once, and their journals 
     REQUIRE(runs->size() == 1);
     auto& one = runs->front();
     CHECK((one.run == "2" && one.session == "ses_1" && one.records.size() == 5));
-    CHECK(std::holds_alternative<mcpbx::daemon::stored::record::taken_over>(one.records.back()));
-    CHECK(std::get<mcpbx::daemon::stored::record::run_started>(one.records.front()).inherited.size() == 4);
+    CHECK(std::holds_alternative<record::taken_over>(one.records.back()));
+    CHECK(std::get<record::run_started>(one.records.front()).inherited.size() == 4);
     CHECK(take().value().empty());
     CHECK(closed == std::vector<std::string>{"5 4 run_ended"});  // G48: the audit is told so
     CHECK(s.load("ses_1").error().code == errc::unavailable);
@@ -319,7 +319,7 @@ TEST_CASE("L17: runs that are to go on are handed over once, and their journals 
   const auto all = contents(f.file());
   REQUIRE(all.size() == 3);
   auto gone_on = whole;
-  gone_on.insert(gone_on.begin() + 4, mcpbx::daemon::stored::record::taken_over{});
+  gone_on.insert(gone_on.begin() + 4, record::taken_over{});
   CHECK(texts_of(all[1].second) == texts_of(gone_on));
   CHECK(all[2].first.reason == "interrupted");
 }
@@ -455,12 +455,12 @@ TEST_CASE(
   folder f;
   sessions_store s(f.file());
   auto records = in_session("ses_1", 1);
-  auto& first = std::get<mcpbx::daemon::stored::record::run_started>(records.front());
+  auto& first = std::get<record::run_started>(records.front());
   first.profile = "careful";
   first.limits.max_result_bytes = 100;
   first.asked_limits = raw_json::literal(R"({"maxRounds":2})");
   for (auto& r : records)
-    if (auto* said = std::get_if<mcpbx::daemon::stored::record::assistant>(&r)) said->tools = {{"s__a_b", "s", "a.b"}};
+    if (auto* said = std::get_if<record::assistant>(&r)) said->tools = {{"s__a_b", "s", "a.b"}};
   REQUIRE(s.write("a", std::move(records)).has_value());
   REQUIRE(s.write("b", in_session("ses_1", 0, 4)).has_value());
   const auto next = s.load("ses_1");
@@ -469,10 +469,10 @@ TEST_CASE(
   REQUIRE(next->results.size() == 1);
   CHECK(next->results[0].call_id == "b1_0");
   CHECK(contains(next->results[0].result.text(), std::string(300, 'x')));
-  CHECK(next->tools == std::vector<mcpbx::daemon::stored::record::meant_tool>{{"s__a_b", "s", "a.b"}});
+  CHECK(next->tools == std::vector<record::meant_tool>{{"s__a_b", "s", "a.b"}});
 
   auto third = in_session("ses_1", 0, next->size());
-  std::get<mcpbx::daemon::stored::record::run_started>(third.front()).profile = "careful";
+  std::get<record::run_started>(third.front()).profile = "careful";
   REQUIRE(s.write("c", std::move(third)).has_value());
   CHECK(s.load("ses_1")->terms.profile == "careful");
 }

@@ -107,8 +107,8 @@ TEST_CASE("a commit is one write, however many pages it has" * sqlite_only()) {
 TEST_CASE("a commit larger than what is held, and than SQLite's cache, is whole" * sqlite_only()) {
   folder f;
   auto records = run_of(1);
-  auto& messages = std::get<mcpbx::daemon::stored::record::run_started>(records.front()).messages;
-  messages.push_back(mcpbx::providers::user_message(std::string(3 << 20, 'w')));
+  auto& messages = std::get<daemon::stored::record::run_started>(records.front()).messages;
+  messages.push_back(providers::user_message(std::string(3 << 20, 'w')));
   {
     sqlite_store file({.path = f.file()});
     REQUIRE(file.open().has_value());
@@ -191,7 +191,7 @@ TEST_CASE("G24 G25: runs that are to go on are kept until the disk takes a write
     REQUIRE_MESSAGE(taken.has_value(), (taken ? "" : taken.error().message));
     REQUIRE(taken->size() == 1);
     auto handed_out = left;
-    handed_out.emplace_back(mcpbx::daemon::stored::record::taken_over{});
+    handed_out.emplace_back(daemon::stored::record::taken_over{});
     CHECK(texts_of(taken->front().records) == texts_of(handed_out));
     const int writes = disk.writes;
     CHECK(take().value().empty());

@@ -43,7 +43,7 @@ TEST_CASE("G25: a store that does not take a run's records says what to do inste
     REQUIRE(put(*file, batch_of(ours, {records[0], records[1]})).has_value());
     auto theirs = std::make_shared<run_place>(run_place{"a", ours->id, 1});
     check_refused(put(*file, batch_of(theirs, {records[1]})), "went on with the run", "begin a new one");
-    REQUIRE(put(*file, batch_of(ours, {mcpbx::daemon::stored::record::run_ended{}})).has_value());
+    REQUIRE(put(*file, batch_of(ours, {record::run_ended{}})).has_value());
   }
   {
     sessions_store s(f.file());

@@ -76,7 +76,7 @@ TEST_CASE("client: an answer is the same in reads of any size, one after the oth
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (size < 3 && all[i].first.size() > 30'000) continue;  // some hundred thousand turns
       CAPTURE(i);
-      mcpbx::http::clients::request r;
+      http::clients::request r;
       r.method = "GET";
       r.url = url + std::to_string(i);
       recorder got;
@@ -106,18 +106,18 @@ TEST_CASE("client: an answer is the same in reads of any size over TLS") {
 }
 
 // Answers each request with its target and what its body was.
-struct echoing final : mcpbx::http::servers::server_events {
-  std::optional<mcpbx::http::servers::server_connection> line;
-  std::optional<mcpbx::http::servers::server_answer> on_head(const mcpbx::http::servers::request_head&) override {
+struct echoing final : http::servers::server_events {
+  std::optional<http::servers::server_connection> line;
+  std::optional<http::servers::server_answer> on_head(const http::servers::request_head&) override {
     return std::nullopt;
   }
-  void on_request(mcpbx::http::servers::request_head q, shared_bytes body) override {
+  void on_request(http::servers::request_head q, shared_bytes body) override {
     line->begin(200, {});
     line->send(q.target + " ");
     line->send(body.view());
     line->finish();
   }
-  mcpbx::http::servers::server_answer on_fault(int status, std::string_view what) override {
+  http::servers::server_answer on_fault(int status, std::string_view what) override {
     return {status, {}, std::string(what)};
   }
   void on_drained() override {}
@@ -132,7 +132,7 @@ std::string served(const std::string& said, std::size_t size) {
   REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
   echoing e;
   e.line.emplace(context.get_executor(), time, ends[1],
-                 mcpbx::http::servers::server_limits{.size = {.head = 20'000, .body = 1u << 20}}, e);
+                 http::servers::server_limits{.size = {.head = 20'000, .body = 1u << 20}}, e);
   e.line->start();
   std::string got, buffer(1 << 16, '\0');
   std::size_t sent = 0;

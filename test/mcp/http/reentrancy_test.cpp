@@ -24,7 +24,7 @@ using namespace mcpbx;
 using namespace mcpbx::test;
 
 // Does `act` at the event number `at`, the first being 1.
-struct acting : mcpbx::http::clients::response_events {
+struct acting : http::clients::response_events {
   int at = 0, events = 0, after_leaving = 0, ends = 0;
   bool left = false;
   std::function<void()> act;
@@ -32,14 +32,14 @@ struct acting : mcpbx::http::clients::response_events {
     if (left) ++after_leaving;
     if (++events == at) act();
   }
-  void on_head(int, const std::vector<mcpbx::http::header>&) override { event(); }
+  void on_head(int, const std::vector<http::header>&) override { event(); }
   void on_body(std::string_view) override { event(); }
   void on_pause() override { event(); }
   void on_end() override {
     ++ends;
     event();
   }
-  void on_failure(mcpbx::http::clients::failure) override {
+  void on_failure(http::clients::failure) override {
     ++ends;
     event();
   }
@@ -90,7 +90,7 @@ TEST_CASE("client: in any event its user may leave, begin another exchange, do b
             http_loop loop;
             acting first;
             recorder second, third;
-            std::unique_ptr<mcpbx::http::clients::exchange> one, two;
+            std::unique_ptr<http::clients::exchange> one, two;
             first.at = at;
             first.act = [&] {
               if (begin) two = loop.client->start(ask(from.url(), "x"), second);
@@ -119,20 +119,20 @@ TEST_CASE("client: in any event its user may leave, begin another exchange, do b
 }
 
 // A served connection whose user does `act` at the event number `at`.
-struct acting_server : mcpbx::http::servers::server_events {
+struct acting_server : http::servers::server_events {
   int at = 0, events = 0, after_leaving = 0;
   bool left = false;
   std::function<void(acting_server&)> act;
-  std::optional<mcpbx::http::servers::server_connection> line;
+  std::optional<http::servers::server_connection> line;
   void event() {
     if (left) ++after_leaving;
     if (++events == at) act(*this);
   }
-  std::optional<mcpbx::http::servers::server_answer> on_head(const mcpbx::http::servers::request_head&) override {
+  std::optional<http::servers::server_answer> on_head(const http::servers::request_head&) override {
     event();
     return std::nullopt;
   }
-  void on_request(mcpbx::http::servers::request_head q, shared_bytes) override {
+  void on_request(http::servers::request_head q, shared_bytes) override {
     event();
     if (!line) return;
     if (q.target == "/whole") return line->answer({200, {}, std::string(100'000, 'a')});
@@ -140,7 +140,7 @@ struct acting_server : mcpbx::http::servers::server_events {
     line->send("part");
     line->send(std::string(100'000, 'b'));
   }
-  mcpbx::http::servers::server_answer on_fault(int status, std::string_view what) override {
+  http::servers::server_answer on_fault(int status, std::string_view what) override {
     event();
     return {status, {}, std::string(what)};
   }
@@ -198,7 +198,7 @@ TEST_CASE("served connection: in any event its user may close it, destroy it, an
           s.at = at;
           s.act = act;
           s.line.emplace(context.get_executor(), time, ends[1],
-                         mcpbx::http::servers::server_limits{.size = {.head = 1000, .body = 10'000}}, s);
+                         http::servers::server_limits{.size = {.head = 1000, .body = 10'000}}, s);
           s.line->start();
           (void)!::send(ends[0], text.data(), text.size(), MSG_NOSIGNAL);
           const auto turn = [&] {

@@ -62,7 +62,7 @@ TEST_CASE("json_object: takes names and values in turn, in any kinds that the wr
 }
 
 TEST_CASE("walk: of members with one key the last one is found, by whatever escapes") {
-  CHECK(mcpbx::json::walk::find(R"({"a":1,"b":2,"\u0061":3})", "a") == "3");
+  CHECK(walk::find(R"({"a":1,"b":2,"\u0061":3})", "a") == "3");
   std::string wrong;
   const json_reader r(raw_json::literal(R"({"n":1,"\u006e":2})"), "it", wrong);
   int n = 0;
@@ -74,8 +74,8 @@ TEST_CASE("walk: of members with one key the last one is found, by whatever esca
 TEST_CASE("walk: text that is not whole ends the walk") {
   for (const auto* broken : {"", "[", "[1", "[1,", "{", R"({"a)", R"({"a":)", R"({"a":1)", "7"}) {
     std::size_t seen = 0;
-    mcpbx::json::walk::members(broken, [&](std::string_view, std::string_view) { ++seen; });
-    mcpbx::json::walk::elements(broken, [&](std::string_view) { ++seen; });
+    walk::members(broken, [&](std::string_view, std::string_view) { ++seen; });
+    walk::elements(broken, [&](std::string_view) { ++seen; });
     CHECK_MESSAGE(seen <= 1, broken);
   }
 }

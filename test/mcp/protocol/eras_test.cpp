@@ -27,7 +27,7 @@ std::string edited(std::string_view params, const request_meta& meta) {
 
 request_meta modern() {
   request_meta m;
-  m.revision = mcpbx::mcp::protocol::revision::modern;
+  m.revision = revision::modern;
   m.own_info = as_json(R"({"name":"mcpbx","version":"1"})");
   return m;
 }

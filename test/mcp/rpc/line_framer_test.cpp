@@ -76,8 +76,7 @@ TEST_CASE("G9: noise is told from messages and shown without control characters"
     REQUIRE(r.faults.size() == 1);
     CHECK(r.faults[0].type == kind::noise);
     const bool is_json = noise == "12" || noise == "\"text\"" || noise == "null" || noise == "true";
-    CHECK(r.faults[0].envelope.code ==
-          (is_json ? mcpbx::mcp::rpc::code::invalid_request : mcpbx::mcp::rpc::code::parse_error));
+    CHECK(r.faults[0].envelope.code == (is_json ? code::invalid_request : code::parse_error));
     CHECK(r.faults[0].bytes == noise.size() + 1);
   }
   const auto r = read_lines("\x1b[31mERROR\x1b[0m " + std::string(500, 'x') + "\n");
@@ -119,15 +118,14 @@ TEST_CASE("G14: a malformed message is reported with the id that was read") {
     bool is_response;
     int code;
   };
-  for (const row& r :
-       {row{R"({"jsonrpc":"2.0","id":7,"result":{"a":tru}})", "n7", true, mcpbx::mcp::rpc::code::parse_error},
-        row{R"({"jsonrpc":"2.0","id":"x","result":{"a":)", "sx", true, mcpbx::mcp::rpc::code::parse_error},
-        row{R"({"jsonrpc":"2.0","id":7,"method":"m","params":{]})", "n7", false, mcpbx::mcp::rpc::code::parse_error},
-        row{R"({"jsonrpc":"2.0","id":7,)", "n7", true, mcpbx::mcp::rpc::code::parse_error},
-        row{R"({"result":{]},"id":7})", "", true, mcpbx::mcp::rpc::code::parse_error},
-        row{R"({"id":7,"id":8,"result":{]})", "", true, mcpbx::mcp::rpc::code::parse_error},
-        row{R"({"jsonrpc":"2.0","id":7})", "n7", true, mcpbx::mcp::rpc::code::invalid_request},
-        row{R"({"hello":1})", "", false, mcpbx::mcp::rpc::code::invalid_request}}) {
+  for (const row& r : {row{R"({"jsonrpc":"2.0","id":7,"result":{"a":tru}})", "n7", true, code::parse_error},
+                       row{R"({"jsonrpc":"2.0","id":"x","result":{"a":)", "sx", true, code::parse_error},
+                       row{R"({"jsonrpc":"2.0","id":7,"method":"m","params":{]})", "n7", false, code::parse_error},
+                       row{R"({"jsonrpc":"2.0","id":7,)", "n7", true, code::parse_error},
+                       row{R"({"result":{]},"id":7})", "", true, code::parse_error},
+                       row{R"({"id":7,"id":8,"result":{]})", "", true, code::parse_error},
+                       row{R"({"jsonrpc":"2.0","id":7})", "n7", true, code::invalid_request},
+                       row{R"({"hello":1})", "", false, code::invalid_request}}) {
     CAPTURE(r.text);
     for (std::size_t step : {0u, 1u, 5u, 16u}) {
       const auto read = read_lines(std::string(r.text) + "\n" + pong + "\n", {.repair_utf8 = true}, step);
@@ -302,7 +300,7 @@ TEST_CASE("G12: invalid UTF-8 of a tool server is repaired and of a caller refus
     CHECK(strict.messages.empty());
     REQUIRE(strict.faults.size() == 1);
     CHECK(strict.faults[0].type == kind::malformed);
-    CHECK(strict.faults[0].envelope.code == mcpbx::mcp::rpc::code::parse_error);
+    CHECK(strict.faults[0].envelope.code == code::parse_error);
     CHECK(strict.faults[0].envelope.what == "invalid UTF-8 at byte 36");
   }
 }

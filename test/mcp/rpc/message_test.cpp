@@ -113,7 +113,7 @@ TEST_CASE("G14: every broken envelope is refused with its id and with whose id i
     CAPTURE(r.text);
     const auto m = parsed(r.text);
     REQUIRE_FALSE(m);
-    CHECK(m.error().code == mcp::rpc::code::invalid_request);
+    CHECK(m.error().code == code::invalid_request);
     CHECK(m.error().id.key() == r.id);
     CHECK(m.error().is_response == r.is_response);
     CHECK(m.error().what == r.what);
@@ -123,11 +123,11 @@ TEST_CASE("G14: every broken envelope is refused with its id and with whose id i
 TEST_CASE("text that is no JSON is a parse error with the id read so far") {
   const auto m = parsed(R"({"jsonrpc":"2.0","id":"q","method":"m",})");
   REQUIRE_FALSE(m);
-  CHECK(m.error().code == mcp::rpc::code::parse_error);
+  CHECK(m.error().code == code::parse_error);
   CHECK(m.error().id.key() == "sq");
   CHECK_FALSE(m.error().is_response);
-  CHECK(parsed("").error().code == mcp::rpc::code::parse_error);
-  CHECK(parse_message(raw_json::own("[[]]"), 1).error().code == mcp::rpc::code::invalid_request);
+  CHECK(parsed("").error().code == code::parse_error);
+  CHECK(parse_message(raw_json::own("[[]]"), 1).error().code == code::invalid_request);
 }
 
 TEST_CASE("raw line breaks between tokens become blanks and nothing else changes") {
@@ -190,10 +190,9 @@ TEST_CASE("envelopes are built around raw parts") {
   REQUIRE(id);
   CHECK(make_result(*id, raw_json::literal("{}")).str() == R"({"jsonrpc":"2.0","id":"\u0061","result":{}})");
   CHECK(make_result(*id, params).str() == R"({"jsonrpc":"2.0","id":"\u0061","result":{"n":1.0}})");
-  CHECK(make_error({}, rpc_error{mcp::rpc::code::parse_error, "bad \"x\"", {}}).str() ==
+  CHECK(make_error({}, rpc_error{code::parse_error, "bad \"x\"", {}}).str() ==
         R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"bad \"x\""}})");
-  CHECK(make_error(rpc_id::number(1),
-                   rpc_error{mcp::rpc::code::overloaded, "full", raw_json::literal(R"({"retryable":true})")})
+  CHECK(make_error(rpc_id::number(1), rpc_error{code::overloaded, "full", raw_json::literal(R"({"retryable":true})")})
             .str() == R"({"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"full","data":{"retryable":true}}})");
   CHECK(make_error(rpc_id::number(1), raw_json::literal(R"({"code":1,"message":"m"})")).str() ==
         R"({"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}})");

@@ -12,19 +12,19 @@ namespace {
 struct questioned {
   explicit questioned(
       std::string_view capabilities = R"({"roots":{},"sampling":{},"elicitation":{"url":{},"form":{}}})",
-      mcpbx::mcp::clients::era era = mcpbx::mcp::clients::era::legacy)
+      mcp::clients::era era = mcp::clients::era::legacy)
       : server(std::make_shared<fake_client>("s", era)) {
     caller.host.catalog = make_catalog({.tools = {make_tool(server, "s__t", "t")}});
     caller.initialize("2025-11-25", capabilities);
     call("1");
   }
   void call(const std::string& id) { caller.say(request(id, "tools/call", R"({"name":"s__t"})")); }
-  mcpbx::mcp::clients::question_handler::ticket question(const std::string& method, std::string_view params = "{}",
-                                                         std::size_t call = 0) {
+  mcp::clients::question_handler::ticket question(const std::string& method, std::string_view params = "{}",
+                                                  std::size_t call = 0) {
     return server->calls.at(call).questions->ask(
-        {"s", method, params.empty() ? raw_json() : raw_json::own(params)}, [this](mcpbx::mcp::rpc::call_outcome&& o) {
-          answers.push_back(o.type == mcpbx::mcp::rpc::call_outcome::kind::failed ? "failed: " + o.failure.message
-                                                                                  : std::string(o.value.text()));
+        {"s", method, params.empty() ? raw_json() : raw_json::own(params)}, [this](mcp::rpc::call_outcome&& o) {
+          answers.push_back(o.type == mcp::rpc::call_outcome::kind::failed ? "failed: " + o.failure.message
+                                                                           : std::string(o.value.text()));
         });
   }
   std::vector<std::string> answered() {
@@ -63,7 +63,7 @@ TEST_CASE("progress of a caller's answer reaches the server that wants it until 
     q.server->calls.at(0).questions->ask(
         {"s", "sampling/createMessage", raw_json::literal(R"({"_meta":{"progressToken":"sp1"}})"),
          [&](const raw_json& p) { told.emplace_back(p.text()); }},
-        [&](mcpbx::mcp::rpc::call_outcome&&) {});
+        [&](mcp::rpc::call_outcome&&) {});
     return at(q.caller.host.take().at(0), {"params", "_meta", "progressToken"});
   };
   const auto progress = [&](const std::string& token) {
@@ -94,7 +94,7 @@ TEST_CASE("progress of a caller's answer reaches the server that wants it until 
 }
 
 TEST_CASE("an elicitation in URL mode of a modern server gets the id that a legacy caller needs") {
-  questioned q(R"({"elicitation":{"url":{}}})", mcpbx::mcp::clients::era::modern);
+  questioned q(R"({"elicitation":{"url":{}}})", mcp::clients::era::modern);
   q.question("elicitation/create", R"({"mode":"url","url":"https://x"})");
   CHECK(q.caller.host.take().at(0).find(R"("elicitationId":"mcpbx-1")") != std::string::npos);
 }
@@ -114,7 +114,7 @@ TEST_CASE("a caller without the capability is not asked and whoever stands in fo
   REQUIRE(own.asked.size() == 1);
   CHECK(own.asked[0].server == "s");
   CHECK(own.asked[0].params.text() == R"({"maxTokens":1})");
-  own.dones[0]({mcpbx::mcp::rpc::call_outcome::kind::result, raw_json::literal(R"({"role":"assistant"})"), {}});
+  own.dones[0]({mcp::rpc::call_outcome::kind::result, raw_json::literal(R"({"role":"assistant"})"), {}});
   CHECK(q.answered() == lines{R"({"role":"assistant"})"});
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("a caller that is not ready or sends no more is not asked") {
   fresh.host.take();
   std::string answer;
   early.server->calls.at(1).questions->ask({"s", "elicitation/create", {}},
-                                           [&](mcpbx::mcp::rpc::call_outcome&& o) { answer = o.value.text(); });
+                                           [&](mcp::rpc::call_outcome&& o) { answer = o.value.text(); });
   fresh.host.clock.advance(milliseconds(0));
   CHECK(fresh.host.sent.empty());
   CHECK(answer == R"({"action":"decline"})");
@@ -176,7 +176,7 @@ TEST_CASE("a question ends at the caller when its server withdraws it or the cal
   other.caller.host.own_method = "roots/list";
   other.question("roots/list");
   other.server->answer(0, "{}");
-  CHECK(other.caller.host.own->withdrawn == std::vector<mcpbx::mcp::clients::question_handler::ticket>{1});
+  CHECK(other.caller.host.own->withdrawn == std::vector<mcp::clients::question_handler::ticket>{1});
   CHECK(other.caller.host.clock.armed() == 0);
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("a caller that cancels its call or leaves answers nothing any more") {
   questioned q;
   q.question("elicitation/create");
   q.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
-  CHECK(q.server->cancelled == std::vector<mcpbx::mcp::clients::client::ticket>{1});
+  CHECK(q.server->cancelled == std::vector<mcp::clients::client::ticket>{1});
   CHECK(q.answered().at(0).starts_with("failed: was cancelled"));
   q.question("elicitation/create");
   CHECK(q.answered() == lines{R"({"action":"decline"})"});
@@ -197,7 +197,7 @@ TEST_CASE("a caller that cancels its call or leaves answers nothing any more") {
 
 TEST_CASE("questions of one call are bounded") {
   questioned q;
-  for (std::size_t i = 0; i < mcpbx::mcp::callers::passed_call::most_questions; ++i) q.question("roots/list");
+  for (std::size_t i = 0; i < mcp::callers::passed_call::most_questions; ++i) q.question("roots/list");
   CHECK(q.answered().empty());
   q.question("roots/list");
   CHECK(q.answered() == lines{"failed: has 16 questions open about this call already"});
@@ -216,7 +216,7 @@ TEST_CASE("params of a question that cannot be edited are refused") {
 TEST_CASE("a modern server sees the capabilities of its caller and those that are lent to it") {
   questioned q(
       R"({"roots":{"listChanged":true},"tasks":{"list":{}},"extensions":{"io.modelcontextprotocol/tasks":{},"x/y":{}}})",
-      mcpbx::mcp::clients::era::modern);
+      mcp::clients::era::modern);
   CHECK(q.server->calls.at(0).caller.capabilities.text() ==
         R"({"roots":{"listChanged":true},"extensions":{"x/y":{}}})");
   CHECK_FALSE(q.server->calls.at(0).takes_input_required);

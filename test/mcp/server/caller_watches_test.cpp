@@ -10,8 +10,7 @@ using namespace mcpbx::test;
 namespace {
 
 struct watched {
-  explicit watched(mcpbx::mcp::callers::caller_session::options o = {.version = "1.2.3"},
-                   std::string_view capabilities = "{}")
+  explicit watched(mcp::callers::caller_session::options o = {.version = "1.2.3"}, std::string_view capabilities = "{}")
       : server(std::make_shared<fake_client>("s")), caller(std::move(o)) {
     caller.host.catalog =
         make_catalog({.tools = {make_tool(server, "s__t", "t")},
@@ -71,19 +70,18 @@ TEST_CASE("G41: a subscription is silent while the configuration keeps its resou
   };
   CHECK(told() == 2);
   w.caller.host.catalog = make_catalog({.tools = {make_tool(w.server, "s__t", "t")}});
-  w.caller.session.list_changed(mcpbx::mcp::protocol::resource_kind());
+  w.caller.session.list_changed(mcp::protocol::resource_kind());
   CHECK(told() == 0);
   CHECK(listened() == 1);
   w.caller.host.catalog = all;
   CHECK(told() == 2);
   // A profile that denies one of them.
-  const auto denies =
-      std::make_shared<mcpbx::mcp::catalogs::uri_filter>(mcpbx::mcp::catalogs::item_filter{{}, {"a:2"}});
-  mcpbx::mcp::catalogs::catalog_rest rest;
+  const auto denies = std::make_shared<mcp::catalogs::uri_filter>(mcp::catalogs::item_filter{{}, {"a:2"}});
+  mcp::catalogs::catalog_rest rest;
   rest.routes = all->rest().routes->narrowed(denies);
-  w.caller.host.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>(), 1, mcpbx::mcp::catalogs::withheld_tools(),
-      std::vector<mcpbx::mcp::catalogs::dropped_item>(), std::move(rest));
+  w.caller.host.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>(), 1, mcp::catalogs::withheld_tools(),
+      std::vector<mcp::catalogs::dropped_item>(), std::move(rest));
   CHECK(told() == 1);
 }
 
@@ -93,7 +91,7 @@ TEST_CASE("a subscription follows its resource to the server that has it now") {
   w.listen(R"({"resourceSubscriptions":["a:2"]})");
   const auto next = std::make_shared<fake_client>("s");
   w.caller.host.catalog = make_catalog({.resources = {make_feature(next, "a:2", "a:2")}});
-  w.caller.session.list_changed(mcpbx::mcp::protocol::resource_kind());
+  w.caller.session.list_changed(mcp::protocol::resource_kind());
   CHECK(fake_client::held(next->watching, "a:2") == 2);
   CHECK(fake_client::held(w.server->watching, "a:2") == 0);
   w.caller.host.take();
@@ -135,7 +133,7 @@ TEST_CASE("a resource of subscriptions/listen whose server comes later is watche
         acknowledged("\"l\"", R"({"resourceSubscriptions":["a:2"]})"));
   w.caller.host.catalog =
       make_catalog({.resources = {make_feature(w.server, "a:2", "a:2"), make_feature(late, "late:1", "late:1")}});
-  w.caller.session.list_changed(mcpbx::mcp::protocol::resource_kind());
+  w.caller.session.list_changed(mcp::protocol::resource_kind());
   CHECK(fake_client::held(late->watching, "late:1") == 1);
   CHECK(fake_client::held(w.server->watching, "a:2") == 1);
   w.caller.host.take();
@@ -147,8 +145,7 @@ TEST_CASE("a resource of subscriptions/listen whose server comes later is watche
 
 TEST_CASE("an update of a part of a resource keeps the URI of the part in the form that the caller asked in") {
   watched w;
-  const auto denies =
-      std::make_shared<mcpbx::mcp::catalogs::uri_filter>(mcpbx::mcp::catalogs::item_filter{{}, {"a:2/secret"}});
+  const auto denies = std::make_shared<mcp::catalogs::uri_filter>(mcp::catalogs::item_filter{{}, {"a:2/secret"}});
   w.ask("resources/subscribe", R"({"uri":"a:2"})");
   w.ask("resources/subscribe", R"({"uri":"mcpbx://s/a:1"})");
   w.listen(R"({"resourceSubscriptions":["a:2","mcpbx://s/a:1"]})");
@@ -166,11 +163,11 @@ TEST_CASE("an update of a part of a resource keeps the URI of the part in the fo
   CHECK(told("a:1", "a:1/child") == "\"mcpbx://s/a:1/child\"");
   CHECK(told("a:1", "a:1") == "\"mcpbx://s/a:1\"");
   // A part that the caller may not read is not named.
-  mcpbx::mcp::catalogs::catalog_rest rest;
+  mcp::catalogs::catalog_rest rest;
   rest.routes = w.caller.host.catalog->rest().routes->narrowed(denies);
-  w.caller.host.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>(), 1, mcpbx::mcp::catalogs::withheld_tools(),
-      std::vector<mcpbx::mcp::catalogs::dropped_item>(), std::move(rest));
+  w.caller.host.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>(), 1, mcp::catalogs::withheld_tools(),
+      std::vector<mcp::catalogs::dropped_item>(), std::move(rest));
   CHECK(told("a:2", "a:2/secret") == "\"a:2\"");
 }
 
@@ -179,7 +176,7 @@ TEST_CASE("G41: logs of a server that is not offered any more are not told") {
   w.ask("logging/setLevel", R"({"level":"debug"})");
   const auto other = std::make_shared<fake_client>("other");
   w.caller.host.catalog = make_catalog({.tools = {make_tool(other, "other__t", "t")}});
-  w.caller.session.list_changed(mcpbx::mcp::protocol::tool_kind());
+  w.caller.session.list_changed(mcp::protocol::tool_kind());
   CHECK(fake_client::held(w.server->logging, "debug") == 0);
   CHECK(fake_client::held(other->logging, "debug") == 1);
 }
@@ -239,12 +236,12 @@ TEST_CASE("a subscription is answered when the server has answered and its refus
 }
 
 TEST_CASE("a modern server's refusal of a subscription reaches a legacy caller in the words of its era") {
-  const auto modern = std::make_shared<fake_client>("m", mcpbx::mcp::clients::era::modern);
+  const auto modern = std::make_shared<fake_client>("m", mcp::clients::era::modern);
   watched w;
   w.caller.host.catalog = make_catalog({.resources = {make_feature(modern, "m:1", "m:1")}});
   modern->decides = false;
   CHECK(w.ask("resources/subscribe", R"({"uri":"m:1"})").empty());
-  modern->decide({mcpbx::mcp::rpc::call_outcome::kind::error,
+  modern->decide({mcp::rpc::call_outcome::kind::error,
                   raw_json::own(R"({"code":-32602,"message":"no such resource","data":{"uri":"m:1"}})"),
                   {}});
   CHECK(code_of(w.caller.host.take().at(0)) == -32002);
@@ -267,8 +264,7 @@ TEST_CASE("an acknowledgement waits for the servers and leaves out what they ref
     CHECK(fake_client::held(w.server->watching, "a:2") == 0);
     CHECK(fake_client::held(w.server->watching, "a:1") == 1);
     w.server->undecided.clear();
-    w.caller.session.list_changed(
-        mcpbx::mcp::protocol::resource_kind());  // it is not asked again for a change of the list
+    w.caller.session.list_changed(mcp::protocol::resource_kind());  // it is not asked again for a change of the list
     CHECK(w.server->undecided.empty());
   }
   SUBCASE("a server that does not answer is waited for five seconds") {
@@ -289,7 +285,7 @@ TEST_CASE("an acknowledgement waits for the servers and leaves out what they ref
 }
 
 TEST_CASE("subscriptions/listen tells of tasks that the caller has made") {
-  const auto modern = std::make_shared<fake_client>("m", mcpbx::mcp::clients::era::modern);
+  const auto modern = std::make_shared<fake_client>("m", mcp::clients::era::modern);
   watched w;
   for (const char* id : {"T1", "T2"}) w.caller.host.task_table.add("uid:1000", id, {modern, "m", true});
   w.caller.host.task_table.add("uid:7", "theirs", {modern, "m", true});
@@ -309,15 +305,15 @@ TEST_CASE("subscriptions/listen tells of tasks that the caller has made") {
       lines{
           R"({"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"T1","status":"working","_meta":{"v":1,"io.modelcontextprotocol/subscriptionId":"l"}}})"});
   CHECK(w.caller.host.notes.back().same.empty());
-  w.caller.session.list_changed(mcpbx::mcp::protocol::resource_kind());
+  w.caller.session.list_changed(mcp::protocol::resource_kind());
   CHECK(fake_client::held(modern->watching, "task:T1") == 1);
   w.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l"}})");
   CHECK(fake_client::held(modern->watching, "task:T1") == 0);
   modern->decides = false;
   CHECK(listen(R"({"taskIds":["T1","T2"]})", tasks).empty());
   REQUIRE(modern->undecided.size() == 2);
-  modern->undecided[0].second(mcpbx::mcp::rpc::call_outcome::failed(errc::unavailable, "no"));
-  modern->undecided[1].second({mcpbx::mcp::rpc::call_outcome::kind::result, raw_json::literal("{}"), {}});
+  modern->undecided[0].second(mcp::rpc::call_outcome::failed(errc::unavailable, "no"));
+  modern->undecided[1].second({mcp::rpc::call_outcome::kind::result, raw_json::literal("{}"), {}});
   const auto got = w.caller.host.take();
   REQUIRE(got.size() == 1);
   CHECK(at(got[0], {"params", "notifications", "taskIds"}).size() == 6);
@@ -325,17 +321,17 @@ TEST_CASE("subscriptions/listen tells of tasks that the caller has made") {
 
 TEST_CASE("subscriptions of one caller are bounded and room comes back") {
   watched w;
-  std::vector<mcpbx::mcp::catalogs::feature_entry_ptr> many;
-  for (std::size_t i = 0; i <= mcpbx::mcp::watches::caller_watches::most_subscriptions; ++i)
+  std::vector<mcp::catalogs::feature_entry_ptr> many;
+  for (std::size_t i = 0; i <= mcp::watches::caller_watches::most_subscriptions; ++i)
     many.push_back(make_feature(w.server, "n:" + std::to_string(i), "n:" + std::to_string(i)));
   w.caller.host.catalog = make_catalog({.resources = many});
   const auto subscribe = [&](std::size_t i) {
     return code_of(w.ask("resources/subscribe", R"({"uri":"n:)" + std::to_string(i) + "\"}"));
   };
-  for (std::size_t i = 0; i < mcpbx::mcp::watches::caller_watches::most_subscriptions; ++i) REQUIRE(subscribe(i) == 0);
-  CHECK(subscribe(mcpbx::mcp::watches::caller_watches::most_subscriptions) == -32001);
+  for (std::size_t i = 0; i < mcp::watches::caller_watches::most_subscriptions; ++i) REQUIRE(subscribe(i) == 0);
+  CHECK(subscribe(mcp::watches::caller_watches::most_subscriptions) == -32001);
   w.ask("resources/unsubscribe", R"({"uri":"n:5"})");
-  CHECK(subscribe(mcpbx::mcp::watches::caller_watches::most_subscriptions) == 0);
+  CHECK(subscribe(mcp::watches::caller_watches::most_subscriptions) == 0);
 }
 
 TEST_CASE("logging/setLevel asks each server for the caller's level and filters what comes") {
@@ -357,7 +353,7 @@ TEST_CASE("logging/setLevel asks each server for the caller's level and filters 
   // A server that comes later is asked too.
   const auto late = std::make_shared<fake_client>("late");
   w.caller.host.catalog = make_catalog({.tools = {make_tool(w.server, "s__t", "t"), make_tool(late, "late__t", "t")}});
-  w.caller.session.list_changed(mcpbx::mcp::protocol::tool_kind());
+  w.caller.session.list_changed(mcp::protocol::tool_kind());
   CHECK(fake_client::held(late->logging, "debug") == 1);
   CHECK(fake_client::held(w.server->logging, "debug") == 1);
 }
@@ -385,7 +381,7 @@ TEST_CASE("a program hears of calls of its own only, and a person of all") {
 
 TEST_CASE("many resources are looked for in several turns and the acknowledgement has all of them") {
   watched w;
-  std::vector<mcpbx::mcp::catalogs::feature_entry_ptr> many;
+  std::vector<mcp::catalogs::feature_entry_ptr> many;
   std::string wanted;
   for (int i = 100; i < 200; ++i) {
     const std::string uri = "n:" + std::to_string(i);
@@ -399,9 +395,9 @@ TEST_CASE("many resources are looked for in several turns and the acknowledgemen
   };
   w.caller.host.catalog = make_catalog({.resources = many});
   CHECK(w.listen(R"({"resourcesListChanged":true,"resourceSubscriptions":[)" + wanted + "]}").empty());
-  CHECK(held(w.server) == mcpbx::mcp::watches::paced_searches::most);
+  CHECK(held(w.server) == mcp::watches::paced_searches::most);
   // Nothing comes before the acknowledgement, and others are answered meanwhile.
-  w.caller.session.list_changed(mcpbx::mcp::protocol::resource_kind());
+  w.caller.session.list_changed(mcp::protocol::resource_kind());
   w.caller.host.take();
   fake_client::tell(w.server->watching, "n:100", R"({"uri":"n:100"})");
   CHECK(w.caller.host.take().empty());
@@ -417,12 +413,12 @@ TEST_CASE("many resources are looked for in several turns and the acknowledgemen
   for (const auto& e : many) w.ask("resources/subscribe", R"({"uri":")" + e->key + "\"}");
   CHECK(held(w.server) == 200);
   const auto next = std::make_shared<fake_client>("s");
-  std::vector<mcpbx::mcp::catalogs::feature_entry_ptr> moved;
+  std::vector<mcp::catalogs::feature_entry_ptr> moved;
   for (const auto& e : many) moved.push_back(make_feature(next, e->key, e->key));
   w.caller.host.catalog = make_catalog({.resources = moved});
-  w.caller.session.list_changed(mcpbx::mcp::protocol::resource_kind());
-  w.caller.session.list_changed(mcpbx::mcp::protocol::resource_kind());
-  CHECK(held(next) == 2 * mcpbx::mcp::watches::paced_searches::most);
+  w.caller.session.list_changed(mcp::protocol::resource_kind());
+  w.caller.session.list_changed(mcp::protocol::resource_kind());
+  CHECK(held(next) == 2 * mcp::watches::paced_searches::most);
   w.caller.host.clock.advance(milliseconds(0));
   CHECK(held(next) == 200);
   CHECK(held(w.server) == 0);
@@ -431,7 +427,7 @@ TEST_CASE("many resources are looked for in several turns and the acknowledgemen
 TEST_CASE("a subscriptions/listen that ends while its resources are looked for leaves nothing behind") {
   for (const bool closes : {false, true}) {
     watched w;
-    std::vector<mcpbx::mcp::catalogs::feature_entry_ptr> many;
+    std::vector<mcp::catalogs::feature_entry_ptr> many;
     std::string wanted;
     for (int i = 100; i < 200; ++i) {
       const std::string uri = "n:" + std::to_string(i);
@@ -453,7 +449,7 @@ TEST_CASE("a subscriptions/listen that ends while its resources are looked for l
 
 TEST_CASE("the bytes of the URIs that one caller watches are bounded and room comes back") {
   watched w;
-  std::vector<mcpbx::mcp::catalogs::feature_entry_ptr> many;
+  std::vector<mcp::catalogs::feature_entry_ptr> many;
   const auto uri = [](int i) { return "n:" + std::to_string(i) + std::string(8000, 'u'); };
   for (int i = 100; i < 140; ++i) many.push_back(make_feature(w.server, uri(i), uri(i)));
   w.caller.host.catalog = make_catalog({.resources = many});
@@ -534,7 +530,7 @@ TEST_CASE("subscriptions/listen is acknowledged first and tells only what was as
   CHECK(w.listen("{}", "8") == acknowledged("8", "{}"));
   CHECK(w.caller.session.listens() == 3);
   w.caller.host.take();
-  for (const auto& kind : mcpbx::mcp::protocol::feature_kinds()) w.caller.session.list_changed(kind);
+  for (const auto& kind : mcp::protocol::feature_kinds()) w.caller.session.list_changed(kind);
   lines got;
   for (const auto& line : w.caller.host.take())
     if (line.find("subscriptionId") != std::string::npos) got.push_back(line);
@@ -562,7 +558,7 @@ TEST_CASE("a cancelled subscriptions/listen is over and gets no answer") {
   CHECK(w.caller.session.open() == 0);
   CHECK(w.caller.session.listens() == 0);
   CHECK(fake_client::held(w.server->watching, "a:2") == 0);
-  w.caller.session.list_changed(mcpbx::mcp::protocol::tool_kind());
+  w.caller.session.list_changed(mcp::protocol::tool_kind());
   CHECK(w.caller.host.take() == lines{R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})"});
 }
 

@@ -10,8 +10,7 @@ using namespace mcpbx::test;
 namespace {
 
 struct served {
-  explicit served(mcpbx::mcp::clients::era era = mcpbx::mcp::clients::era::legacy)
-      : server(std::make_shared<fake_client>("s", era)) {
+  explicit served(mcp::clients::era era = mcp::clients::era::legacy) : server(std::make_shared<fake_client>("s", era)) {
     caller.host.catalog = make_catalog({.tools = {make_tool(server, "s__t", "t")},
                                         .prompts = {make_feature(server, "s__p", "p")},
                                         .resources = {make_feature(server, "mcpbx://s/file:///r", "file:///r")},
@@ -105,11 +104,11 @@ TEST_CASE("progress and cancellation and failures of each method are those of a 
           std::vector<std::string>{
               R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"mine","progress":1}})"});
     s.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
-    CHECK(s.server->cancelled == std::vector<mcpbx::mcp::clients::client::ticket>{1});
-    s.server->calls[0].done(mcpbx::mcp::rpc::call_outcome::failed(errc::cancelled, "gone"));
+    CHECK(s.server->cancelled == std::vector<mcp::clients::client::ticket>{1});
+    s.server->calls[0].done(mcp::rpc::call_outcome::failed(errc::cancelled, "gone"));
     CHECK(s.caller.host.sent.empty());
     s.ask(method, params, "2");
-    s.server->calls[1].done(mcpbx::mcp::rpc::call_outcome::failed(errc::timed_out, "took too long"));
+    s.server->calls[1].done(mcp::rpc::call_outcome::failed(errc::timed_out, "took too long"));
     CHECK(code_of(s.caller.host.sent.at(0)) == -32000);
     s.caller.host.stopping = true;
     CHECK(text_of(s.ask(method, params, "3")) == "mcpbx is stopping");
@@ -136,7 +135,7 @@ TEST_CASE("G48: prompts and resources that a caller reads are recorded before it
   CHECK(calls->records[1].method == "resources/read");
   CHECK(calls->records[1].name == "nobody:has");
   CHECK(calls->records[1].arguments.text() == R"("nobody:has")");
-  CHECK(calls->records[1].decision == mcpbx::mcp::server::call_decision::unknown);
+  CHECK(calls->records[1].decision == mcp::server::call_decision::unknown);
   s.ask("completion/complete", R"({"ref":{"type":"ref/prompt","name":"s__p"},"argument":{"name":"a","value":""}})",
         "3");
   CHECK(calls->records.size() == 2);
@@ -149,7 +148,7 @@ TEST_CASE("G41: a prompt or resource that a caller may not read goes to no serve
   s.ask("prompts/get", R"({"name":"s__p"})");
   calls->write();
   CHECK(text_of(s.caller.host.sent.at(0)) == "prompt s p needs a yes of the user");
-  CHECK(calls->records.at(0).decision == mcpbx::mcp::server::call_decision::refused);
+  CHECK(calls->records.at(0).decision == mcp::server::call_decision::refused);
   s.caller.host.calls = nullptr;
   CHECK(s.ask("completion/complete",
               R"({"ref":{"type":"ref/prompt","name":"s__p"},"argument":{"name":"a","value":""}})", "3")
@@ -226,7 +225,7 @@ TEST_CASE("a task is found again at its server by requests of the same era and p
   CHECK(code_of(s.ask("tasks/get", R"({"taskId":"a"})")) == -32602);
   CHECK(s.server->calls.size() == before);
 
-  served n(mcpbx::mcp::clients::era::modern);
+  served n(mcp::clients::era::modern);
   n.ask("tools/call", modern_params(R"("name":"s__t",)", R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})"));
   n.server->answer(0, R"({"resultType":"task","taskId":"a","status":"working"})");
   CHECK(at(n.caller.host.sent.at(0), {"result", "resultType"}) == R"("task")");
@@ -280,8 +279,8 @@ TEST_CASE("a tasks/list that a server has no room for is an error, and not a lis
   s.server->answer(s.server->calls.size() - 1, R"({"task":{"taskId":"t","status":"working"}})");
   s.caller.host.take();
   CHECK(s.ask("tasks/list", "{}", "2") == "");
-  s.server->calls.back().done(mcpbx::mcp::rpc::call_outcome::failed(errc::limit, "has 1024 requests waiting"));
-  CHECK(code_of(s.caller.host.take().at(0)) == mcpbx::mcp::rpc::code::overloaded);
+  s.server->calls.back().done(mcp::rpc::call_outcome::failed(errc::limit, "has 1024 requests waiting"));
+  CHECK(code_of(s.caller.host.take().at(0)) == mcp::rpc::code::overloaded);
 }
 
 TEST_CASE("a tasks/list that is cancelled cancels what it asks and gets no answer") {
@@ -292,32 +291,31 @@ TEST_CASE("a tasks/list that is cancelled cancels what it asks and gets no answe
   s.ask("tasks/list", "{}");
   s.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
   CHECK(s.server->cancelled.size() == 1);
-  s.server->calls.at(1).done(mcpbx::mcp::rpc::call_outcome::failed(errc::cancelled, "gone"));
+  s.server->calls.at(1).done(mcp::rpc::call_outcome::failed(errc::cancelled, "gone"));
   CHECK(s.caller.host.sent.empty());
 }
 
 TEST_CASE("the table of tasks is bounded and the oldest goes first") {
-  mcpbx::mcp::server::task_routes tasks;
+  mcp::server::task_routes tasks;
   const auto id = [](std::size_t i) { return "t" + std::to_string(i); };
-  for (std::size_t i = 0; i <= mcpbx::mcp::server::task_routes::most_tasks; ++i) tasks.add("p", id(i), {});
-  CHECK(tasks.size() == mcpbx::mcp::server::task_routes::most_tasks);
+  for (std::size_t i = 0; i <= mcp::server::task_routes::most_tasks; ++i) tasks.add("p", id(i), {});
+  CHECK(tasks.size() == mcp::server::task_routes::most_tasks);
   CHECK(tasks.find("p", id(0), false) == nullptr);
   CHECK(tasks.find("p", id(1), false) != nullptr);
-  tasks.add("p", std::string(mcpbx::mcp::server::task_routes::longest_id + 1, 'x'), {});
+  tasks.add("p", std::string(mcp::server::task_routes::longest_id + 1, 'x'), {});
   tasks.add("p", "", {});
   tasks.add("p", id(1), {{}, "again", false});
-  CHECK(tasks.size() == mcpbx::mcp::server::task_routes::most_tasks);
+  CHECK(tasks.size() == mcp::server::task_routes::most_tasks);
   CHECK(tasks.find("p", id(1), false)->server == "again");
 }
 
 TEST_CASE("a caller with many tasks pushes out its own and not those of others") {
-  mcpbx::mcp::server::task_routes tasks;
+  mcp::server::task_routes tasks;
   tasks.add("quiet", "t", {{}, "s", false});
-  for (std::size_t i = 0; i < 2 * mcpbx::mcp::server::task_routes::most_tasks; ++i)
-    tasks.add("loud", std::to_string(i), {});
-  CHECK(tasks.size() == mcpbx::mcp::server::task_routes::most_tasks);
+  for (std::size_t i = 0; i < 2 * mcp::server::task_routes::most_tasks; ++i) tasks.add("loud", std::to_string(i), {});
+  CHECK(tasks.size() == mcp::server::task_routes::most_tasks);
   REQUIRE(tasks.find("quiet", "t", false) != nullptr);
   CHECK(tasks.find("quiet", "t", false)->server == "s");
   CHECK(tasks.find("loud", "0", false) == nullptr);
-  CHECK(tasks.find("loud", std::to_string(2 * mcpbx::mcp::server::task_routes::most_tasks - 1), false) != nullptr);
+  CHECK(tasks.find("loud", std::to_string(2 * mcp::server::task_routes::most_tasks - 1), false) != nullptr);
 }

@@ -13,8 +13,7 @@ namespace {
 constexpr std::string_view able = R"({"roots":{},"sampling":{},"elicitation":{"form":{},"url":{}}})";
 
 struct parked {
-  explicit parked(mcpbx::mcp::callers::held_calls::options o = {},
-                  mcpbx::mcp::clients::era era = mcpbx::mcp::clients::era::legacy)
+  explicit parked(mcp::callers::held_calls::options o = {}, mcp::clients::era era = mcp::clients::era::legacy)
       : options(o), server(std::make_shared<fake_client>("s", era)) {
     prepare(caller);
   }
@@ -33,13 +32,12 @@ struct parked {
     const auto sent = caller.host.take();
     return sent.empty() ? "" : sent.back();
   }
-  mcpbx::mcp::clients::question_handler::ticket question(const std::string& method, std::string_view p = "{}",
-                                                         std::size_t n = 0) {
-    return server->calls.at(n).questions->ask(
-        {"s", method, raw_json::own(p)}, [this](mcpbx::mcp::rpc::call_outcome&& o) {
-          answers.push_back(o.type == mcpbx::mcp::rpc::call_outcome::kind::failed ? "failed: " + o.failure.message
-                                                                                  : std::string(o.value.text()));
-        });
+  mcp::clients::question_handler::ticket question(const std::string& method, std::string_view p = "{}",
+                                                  std::size_t n = 0) {
+    return server->calls.at(n).questions->ask({"s", method, raw_json::own(p)}, [this](mcp::rpc::call_outcome&& o) {
+      answers.push_back(o.type == mcp::rpc::call_outcome::kind::failed ? "failed: " + o.failure.message
+                                                                       : std::string(o.value.text()));
+    });
   }
   /// Lets questions be gathered. Returns the last message.
   std::string gather() {
@@ -62,8 +60,8 @@ struct parked {
   }
 
   manual_time clock;
-  mcpbx::mcp::callers::held_calls::options options;
-  mcpbx::mcp::callers::held_calls held{clock, options};
+  mcp::callers::held_calls::options options;
+  mcp::callers::held_calls held{clock, options};
   std::vector<std::string> answers;
   std::shared_ptr<fake_client> server;
   fake_caller caller;
@@ -130,8 +128,8 @@ TEST_CASE("G16: progress and cancellation of the retry belong to the held call")
   p.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
   CHECK(p.server->cancelled.empty());
   p.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})");
-  CHECK(p.server->cancelled == std::vector<mcpbx::mcp::clients::client::ticket>{1});
-  p.server->calls[0].done(mcpbx::mcp::rpc::call_outcome::failed(errc::cancelled, "gone"));
+  CHECK(p.server->cancelled == std::vector<mcp::clients::client::ticket>{1});
+  p.server->calls[0].done(mcp::rpc::call_outcome::failed(errc::cancelled, "gone"));
   CHECK(p.caller.host.sent.empty());
 }
 
@@ -182,13 +180,13 @@ TEST_CASE("an answer that is no object is refused before the state is used") {
 }
 
 TEST_CASE("a state of ours reaches no server whatever its call has become") {
-  parked p({}, mcpbx::mcp::clients::era::legacy);
+  parked p({}, mcp::clients::era::legacy);
   const std::string state = p.park();
   p.call("2", p.params(p.retry(state)));
   p.server->answer(0, R"({"content":[]})");
   p.caller.host.take();
   // The server has come back as a modern one.
-  const auto modern = std::make_shared<fake_client>("s", mcpbx::mcp::clients::era::modern);
+  const auto modern = std::make_shared<fake_client>("s", mcp::clients::era::modern);
   p.caller.host.catalog = make_catalog({.tools = {make_tool(modern, "s__t", "t")}});
   CHECK(code_of(p.call("3", p.params(p.retry(state)))) == -32602);
   CHECK(code_of(p.call("4", modern_params(R"("name":"s__t","arguments":{"more":1},)" + p.retry(state)))) == -32602);
@@ -201,7 +199,7 @@ TEST_CASE("a state of ours reaches no server whatever its call has become") {
 }
 
 TEST_CASE("the state of a modern server passes untouched, also one of another mcpbx") {
-  parked p({}, mcpbx::mcp::clients::era::modern);
+  parked p({}, mcp::clients::era::modern);
   parked other;
   for (const std::string& state : {std::string(R"("theirs")"), std::string(R"("\u0061")"), other.park()}) {
     p.call("1", p.params(R"("requestState":)" + state + R"(,"inputResponses":{"k":{ }},)"));
@@ -217,7 +215,7 @@ TEST_CASE("G13: a state that mcpbx never gave reaches no legacy server and a ret
   for (const std::string& state : {before.park(), std::string(R"("made up")"), std::string(R"("")")}) {
     const std::string got = p.call("9", p.params(p.retry(state)));
     CHECK(code_of(got) == -32602);
-    CHECK(text_of(got) == mcpbx::mcp::callers::held_calls::foreign);
+    CHECK(text_of(got) == mcp::callers::held_calls::foreign);
   }
   CHECK(p.server->calls.size() == 1);
   // Answers without a state are no retry: the request is a new one, without them.
@@ -273,8 +271,8 @@ TEST_CASE("G16: a caller that does not come back has its call cancelled at the s
   parked p;
   const std::string state = p.park();
   p.clock.advance(p.options.expiry);
-  CHECK(p.server->cancelled == std::vector<mcpbx::mcp::clients::client::ticket>{1});
-  p.server->calls[0].done(mcpbx::mcp::rpc::call_outcome::failed(errc::cancelled, "gone"));
+  CHECK(p.server->cancelled == std::vector<mcp::clients::client::ticket>{1});
+  p.server->calls[0].done(mcp::rpc::call_outcome::failed(errc::cancelled, "gone"));
   CHECK(p.held.size() == 0);
   CHECK(p.caller.host.sent.empty());
   CHECK(text_of(p.call("2", p.params(p.retry(state)))).find("its time is over") != std::string::npos);
@@ -286,8 +284,8 @@ TEST_CASE("a call that cannot be held fails and is cancelled at the server") {
   p.call("2", p.params());
   p.question("elicitation/create", "{}", 1);
   CHECK(code_of(p.gather()) == -32001);
-  CHECK(p.server->cancelled == std::vector<mcpbx::mcp::clients::client::ticket>{2});
-  p.server->calls[1].done(mcpbx::mcp::rpc::call_outcome::failed(errc::cancelled, "gone"));
+  CHECK(p.server->cancelled == std::vector<mcp::clients::client::ticket>{2});
+  p.server->calls[1].done(mcp::rpc::call_outcome::failed(errc::cancelled, "gone"));
   CHECK(p.caller.host.sent.empty());
   CHECK(p.held.size() == 1);
 }
@@ -311,7 +309,7 @@ TEST_CASE("a modern caller without the capability is not asked") {
   CHECK(code_of(sent[0]) == -32021);
   CHECK(at(sent[0], {"error", "data"}) == R"({"requiredCapabilities":{"sampling":{"tools":{}}}})");
   CHECK(s.server->cancelled.size() == 1);
-  s.server->calls[0].done(mcpbx::mcp::rpc::call_outcome::failed(errc::cancelled, "gone"));
+  s.server->calls[0].done(mcp::rpc::call_outcome::failed(errc::cancelled, "gone"));
   CHECK(s.caller.host.sent.empty());
   // The capabilities of the retry count for what is asked then, not those of the first request.
   parked q;
@@ -356,10 +354,10 @@ TEST_CASE("each request of a call that is continued has its own record in the au
   for (const auto& r : p.caller.host.calls->records) {
     CHECK(r.name == "s__t");
     CHECK(r.server == "s");
-    CHECK(r.decision == mcpbx::mcp::server::call_decision::called);
+    CHECK(r.decision == mcp::server::call_decision::called);
   }
-  CHECK(p.caller.host.calls->records[0].end == mcpbx::mcp::server::call_end::result);
-  CHECK(p.caller.host.calls->records[1].end == mcpbx::mcp::server::call_end::tool_error);
+  CHECK(p.caller.host.calls->records[0].end == mcp::server::call_end::result);
+  CHECK(p.caller.host.calls->records[1].end == mcp::server::call_end::tool_error);
 }
 
 TEST_CASE("G16: a caller that cancels before it has its state loses the call") {
@@ -392,7 +390,7 @@ TEST_CASE("addresses that a legacy server wants visited are asked for in the wor
 }
 
 TEST_CASE("a modern server's questions are parked where somebody else answers a part of them") {
-  parked p({}, mcpbx::mcp::clients::era::modern);
+  parked p({}, mcp::clients::era::modern);
   p.caller.host.own_method = "sampling/createMessage";
   p.call("1", p.params("", R"({"elicitation":{}})"));
   CHECK_FALSE(p.server->calls.at(0).takes_input_required);

@@ -50,7 +50,7 @@ struct conversation final : message_sink {
     say(R"([{"jsonrpc":"2.0","id":4,"method":"ping"},{"id":5},{"jsonrpc":"2.0","id":6,"method":"mcpbx/echo"},{"jsonrpc":"2.0","id":7,"method":"nope"}])");
     say(R"({"jsonrpc":"2.0","id":8,"method":"mcpbx/forget"})");
     say(R"({"jsonrpc":"2.0","id":9,"method":"tools/list"})");
-    session.list_changed(mcpbx::mcp::protocol::tool_kind());
+    session.list_changed(mcp::protocol::tool_kind());
     for (auto& c : server->calls) {
       if (c.progress) c.progress(raw_json::own(R"({"progressToken":1,"progress":1})"));
       if (c.log) c.log(raw_json::own(R"({"level":"info","data":"x"})"));
@@ -76,7 +76,7 @@ struct conversation final : message_sink {
     for (const std::string_view uri : {"x:/a", "x:/a/b"})
       fake_client::tell(server->watching, std::string(uri), R"({"uri":"x:/a/b"})");
     fake_client::tell(server->logging, "debug", R"({"level":"info","data":"x"})");
-    session.list_changed(mcpbx::mcp::protocol::resource_kind());
+    session.list_changed(mcp::protocol::resource_kind());
     session.end_listens(true);
   }
 };
@@ -93,7 +93,7 @@ TEST_CASE("caller_session: it may be closed, cancelled and spoken to from inside
       [](conversation& c) {
         auto line = parse_message(raw_json::own(R"({"jsonrpc":"2.0","id":"in","method":"mcpbx/slow"})"));
         c.session.on_message(std::move(*line));
-        c.session.list_changed(mcpbx::mcp::protocol::tool_kind());
+        c.session.list_changed(mcp::protocol::tool_kind());
       },
       [](conversation& c) {
         for (const auto& reply : std::exchange(c.host.inner.slow, {})) reply.result(raw_json::literal("{}"));

@@ -11,15 +11,15 @@ using namespace mcpbx::test;
 namespace {
 
 struct one_server {
-  explicit one_server(mcpbx::mcp::clients::era era = mcpbx::mcp::clients::era::legacy)
+  explicit one_server(mcp::clients::era era = mcp::clients::era::legacy)
       : server(std::make_shared<fake_client>("files", era)) {
     give(caller);
     caller.initialize();
   }
   void give(fake_caller& c) const {
-    c.host.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-        std::vector<mcpbx::mcp::catalogs::entry_ptr>{make_tool(server, "files__read", "read"),
-                                                     make_tool(server, "plain", "plain")},
+    c.host.catalog = std::make_shared<mcp::catalogs::catalog>(
+        std::vector<mcp::catalogs::entry_ptr>{make_tool(server, "files__read", "read"),
+                                              make_tool(server, "plain", "plain")},
         1);
   }
   std::string call(const std::string& params, int id = 1) {
@@ -68,10 +68,10 @@ TEST_CASE("arguments reach the server byte for byte and only the name changes") 
 
 TEST_CASE("L8: a tool's own time limits go with a caller's calls of it") {
   one_server s;
-  auto brief = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*make_tool(s.server, "files__brief", "brief"));
-  brief->manner.limits = mcpbx::mcp::rpc::call_limits{milliseconds(5), milliseconds(7)};
-  s.caller.host.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{brief, make_tool(s.server, "files__read", "read")}, 2);
+  auto brief = std::make_shared<mcp::catalogs::catalog_entry>(*make_tool(s.server, "files__brief", "brief"));
+  brief->manner.limits = mcp::rpc::call_limits{milliseconds(5), milliseconds(7)};
+  s.caller.host.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{brief, make_tool(s.server, "files__read", "read")}, 2);
   s.call(R"({"name":"files__brief"})");
   s.call(R"({"name":"files__read"})", 2);
   REQUIRE(s.server->calls.size() == 2);
@@ -151,8 +151,8 @@ TEST_CASE("a tool whose server becomes ready while the caller waits is called") 
   caller.initialize();
   caller.say(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files__read"}})");
   auto server = std::make_shared<fake_client>("files");
-  caller.host.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{make_tool(server, "files__read", "read")}, 2);
+  caller.host.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{make_tool(server, "files__read", "read")}, 2);
   caller.host.settle();
   CHECK(server->calls.size() == 1);
   CHECK(caller.host.sent.empty());
@@ -195,7 +195,7 @@ TEST_CASE("G16: a cancelled call is cancelled at its server and gets no response
   one_server s;
   s.call(R"({"name":"files__read","_meta":{"progressToken":1}})");
   CHECK(s.caller.ask(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})").empty());
-  CHECK(s.server->cancelled == std::vector<mcpbx::mcp::clients::client::ticket>{1});
+  CHECK(s.server->cancelled == std::vector<mcp::clients::client::ticket>{1});
   s.server->calls[0].progress(raw_json::literal(R"({"progressToken":1,"progress":1})"));
   s.server->answer(0, "{}");
   CHECK(s.caller.host.sent.empty());
@@ -220,25 +220,25 @@ TEST_CASE("G16: a caller that leaves cancels its calls and hears nothing any mor
 TEST_CASE("failures name the server and say whether trying again makes sense") {
   one_server s;
   s.call(R"({"name":"files__read"})");
-  s.server->calls[0].done(mcpbx::mcp::rpc::call_outcome::failed(
-      errc::timed_out, "tools/call files__read: files did not answer within 60 s"));
+  s.server->calls[0].done(
+      mcp::rpc::call_outcome::failed(errc::timed_out, "tools/call files__read: files did not answer within 60 s"));
   REQUIRE(s.caller.host.sent.size() == 1);
   CHECK(
       s.caller.host.sent[0] ==
       R"({"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"tools/call files__read: files did not answer within 60 s","data":{"server":"files","cause":"timed_out"}}})");
   s.call(R"({"name":"files__read"})");
   s.caller.host.sent.clear();
-  s.server->calls[1].done(mcpbx::mcp::rpc::call_outcome::failed(errc::unavailable, "files is restarting"));
+  s.server->calls[1].done(mcp::rpc::call_outcome::failed(errc::unavailable, "files is restarting"));
   CHECK(s.caller.host.sent.at(0).find(R"("data":{"server":"files","cause":"unavailable","retryable":true})") !=
         std::string::npos);
   s.call(R"({"name":"files__read"})");
   s.caller.host.sent.clear();
-  s.server->calls[2].done(mcpbx::mcp::rpc::call_outcome::failed(errc::limit, "the queue of files is full"));
+  s.server->calls[2].done(mcp::rpc::call_outcome::failed(errc::limit, "the queue of files is full"));
   CHECK(code_of(s.caller.host.sent.at(0)) == -32001);
 }
 
 TEST_CASE("a modern server's result loses what a legacy caller does not know") {
-  one_server s(mcpbx::mcp::clients::era::modern);
+  one_server s(mcp::clients::era::modern);
   s.call(R"({"name":"files__read"})");
   s.server->answer(0, R"({"resultType":"complete","content":[{"n":1.0}]})");
   CHECK(s.caller.host.sent.at(0) == R"({"jsonrpc":"2.0","id":1,"result":{"content":[{"n":1.0}]}})");
@@ -257,8 +257,8 @@ TEST_CASE("G13: calls of many callers get their own answers in whatever order th
   std::vector<std::unique_ptr<fake_caller>> callers;
   for (int c = 0; c < 50; ++c) {
     callers.push_back(std::make_unique<fake_caller>());
-    callers.back()->host.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-        std::vector<mcpbx::mcp::catalogs::entry_ptr>{make_tool(server, "files__read", "read")}, 1);
+    callers.back()->host.catalog = std::make_shared<mcp::catalogs::catalog>(
+        std::vector<mcp::catalogs::entry_ptr>{make_tool(server, "files__read", "read")}, 1);
     callers.back()->initialize();
   }
   std::vector<std::pair<int, int>> order;
@@ -297,11 +297,11 @@ TEST_CASE("G20: calls are refused while mcpbx stops and those that go on are ans
 
 TEST_CASE("G37: a call of a withheld tool is refused at once, with the reason and the mend") {
   one_server s;
-  mcpbx::mcp::catalogs::withheld_tools withheld;
-  withheld.emplace("files__write", mcpbx::mcp::catalogs::withheld_tool{
+  mcp::catalogs::withheld_tools withheld;
+  withheld.emplace("files__write", mcp::catalogs::withheld_tool{
                                        "files", "write", std::make_shared<const std::string>("it changed; accept it")});
-  s.caller.host.catalog = std::make_shared<mcpbx::mcp::catalogs::catalog>(
-      std::vector<mcpbx::mcp::catalogs::entry_ptr>{make_tool(s.server, "files__read", "read")}, 2, std::move(withheld));
+  s.caller.host.catalog = std::make_shared<mcp::catalogs::catalog>(
+      std::vector<mcp::catalogs::entry_ptr>{make_tool(s.server, "files__read", "read")}, 2, std::move(withheld));
   const auto refused = s.call(R"({"name":"files__write"})");
   CHECK(text_of(refused) == "the tool \"files__write\" of tool server \"files\" is not offered: it changed; accept it");
   CHECK(refused.find(R"("server":"files")") != std::string::npos);
@@ -347,7 +347,7 @@ TEST_CASE("G48: every call is recorded before it is answered: results, errors, f
           s.server->answer_error(i, R"({"code":-1,"message":"m"})");
         }) == "[files__read files called error 0]");
   CHECK(ask(R"({"name":"files__read"})", [&](std::size_t i) {
-          s.server->calls[i].done(mcpbx::mcp::rpc::call_outcome::failed(errc::timed_out, "too late"));
+          s.server->calls[i].done(mcp::rpc::call_outcome::failed(errc::timed_out, "too late"));
         }) == "[files__read files called failed 0]");
   CHECK(ask(R"({"name":"nope"})", [&](std::size_t) { s.caller.host.settle(); }) == "[nope  unknown error 0]");
   CHECK(ask(R"({"name":5})") == "[  refused error 0]");
@@ -365,7 +365,7 @@ TEST_CASE("G48: a call whose caller has gone or cancelled is recorded when it is
   s.call(R"({"name":"plain"})", 2);
   s.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
   CHECK(s.server->cancelled.size() == 1);
-  s.server->calls[0].done(mcpbx::mcp::rpc::call_outcome::failed(errc::cancelled, "was cancelled"));
+  s.server->calls[0].done(mcp::rpc::call_outcome::failed(errc::cancelled, "was cancelled"));
   s.caller.session.close();
   s.server->answer(1, R"({"content":[]})");
   CHECK(told(*calls) == "[files__read files called cancelled 0][plain files called cancelled 0]");

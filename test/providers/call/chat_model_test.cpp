@@ -68,9 +68,7 @@ struct bench {
     o.name = "main";
     o.wire.model = id;
     o.wire.base_url = server.url();
-    o.credentials = [](auto give) {
-      give(std::vector<mcpbx::http::header>{{"Authorization", "Bearer canary-key-123456"}});
-    };
+    o.credentials = [](auto give) { give(std::vector<http::header>{{"Authorization", "Bearer canary-key-123456"}}); };
     if (change) change(o);
     m = std::move(make_chat_model(std::move(o), *loop.client, time, random).value());
   }
@@ -107,7 +105,7 @@ void speak(std::string_view api, chat_model_options& o) {
   o.wire.base_url.replace(o.wire.base_url.rfind("/v1"), 3, api == "gemini" ? "/v1beta" : api == "dial" ? "/core" : "");
   apply_dialect(api, o.wire);
   const std::string header = api == "gemini" ? "x-goog-api-key" : "api-key";
-  o.credentials = [header](auto give) { give(std::vector<mcpbx::http::header>{{header, "canary-key-123456"}}); };
+  o.credentials = [header](auto give) { give(std::vector<http::header>{{header, "canary-key-123456"}}); };
 }
 
 // Returns the part of the model's reasoning that has to be sent back.
@@ -150,14 +148,14 @@ TEST_CASE(
     "not") {
   for (const bool begun : {false, true})
     for (const bool there : {false, true}) {
-      std::function<void(result<std::vector<mcpbx::http::header>>)> give;
+      std::function<void(result<std::vector<http::header>>)> give;
       bench b("text", "", [&](chat_model_options& o) { o.credentials = [&](auto g) { give = std::move(g); }; });
       b.call = b.m->prepare(bench::question(), b.got);
       if (begun) b.call->begin();
       b.loop.context.poll();
       CHECK((b.got.ends == 0 && b.server.connections() == 0));
       if (there)
-        give(std::vector<mcpbx::http::header>{{"Authorization", "Bearer canary-key-123456"}});
+        give(std::vector<http::header>{{"Authorization", "Bearer canary-key-123456"}});
       else
         give(fail(errc::not_found, "it is not set"));
       if (!begun) b.call->begin();
@@ -546,7 +544,7 @@ TEST_CASE("chat_model: leaving cancels the request, also from inside a delta and
 
 TEST_CASE("G35: the key is in no error and no log line, though the endpoint echoes it") {
   std::string log;
-  mcpbx::log::install(mcpbx::log::level::trace, [&](mcpbx::log::level, std::string_view line) { log += line; });
+  log::install(log::level::trace, [&](log::level, std::string_view line) { log += line; });
   for (const auto* fault : {"status-401-echo-key", "status-503-echo-key", "text"}) {
     bench b(fault, "", [](chat_model_options& o) { o.retries.max_retries = 0; });
     b.start();
@@ -554,21 +552,20 @@ TEST_CASE("G35: the key is in no error and no log line, though the endpoint echo
     if (b.got.error) CHECK(b.got.error->message.find("canary") == std::string::npos);
     CHECK(b.server.log()[0].find("\"Authorization\"") != std::string::npos);
   }
-  mcpbx::log::install(mcpbx::log::level::off, {});
+  log::install(log::level::off, {});
   CHECK_FALSE(log.empty());
   CHECK(log.find("canary") == std::string::npos);
 }
 
 TEST_CASE("G35: what an endpoint said is in the log word for word, but for secrets") {
   std::string lines;
-  mcpbx::log::install(mcpbx::log::level::info,
-                      [&](mcpbx::log::level, std::string_view line) { lines += std::string(line) + "\n"; });
+  log::install(log::level::info, [&](log::level, std::string_view line) { lines += std::string(line) + "\n"; });
   for (const auto* fault : {"status-401-echo-key", "status-500-vllm", "error-event", "error-event-echo-key"}) {
     bench b(fault, "", [](chat_model_options& o) { o.retries.max_retries = 0; });
     b.start();
     REQUIRE(b.finish());
   }
-  mcpbx::log::install(mcpbx::log::level::off, {});
+  log::install(log::level::off, {});
   CHECK(lines.find(R"("code":"invalid_api_key"})") != std::string::npos);
   CHECK(lines.find("Incorrect API key provided: Bearer ***") != std::string::npos);
   CHECK(lines.find(R"(status 500: {"object":"error","message":"scripted failure")") != std::string::npos);
@@ -624,7 +621,7 @@ TEST_CASE("chat_model: headers of the configuration replace ours, and an endpoin
   bench b("text", "", [&](chat_model_options& o) {
     o.wire.base_url = "unix:" + path + ":/v1";
     o.credentials = [](auto give) {
-      give(std::vector<mcpbx::http::header>{
+      give(std::vector<http::header>{
           {"Authorization", "Bearer canary-key-123456"}, {"authorization", "Token t"}, {"accept", "*/*"}});
     };
   });
@@ -703,7 +700,7 @@ TEST_CASE("chat_model: a key that is not there is a configuration error, told af
 }
 
 TEST_CASE("G35: credentials that change from request to request are redacted, whichever header has them") {
-  std::vector<mcpbx::http::header> given;
+  std::vector<http::header> given;
   bench b("text", "", [&](chat_model_options& o) { o.credentials = [&](auto give) { give(given); }; });
   for (const auto& [one, two] : {std::pair("a", "c"), {"a", "d"}, {"b", "d"}, {"b", "e"}}) {
     given = {{"Authorization", "Bearer canary-first-" + std::string(one)},

@@ -56,7 +56,7 @@ struct listing_bench {
     o.name = "main";
     o.api = api;
     o.wire.base_url = base;
-    o.credentials = [](auto give) { give(std::vector<mcpbx::http::header>{{"X-Key", "canary-key-123456"}}); };
+    o.credentials = [](auto give) { give(std::vector<http::header>{{"X-Key", "canary-key-123456"}}); };
     return ask(std::move(o));
   }
   result<model_list> ask(chat_model_options o) {

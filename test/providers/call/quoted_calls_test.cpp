@@ -169,7 +169,7 @@ const std::vector<std::string> forms{"native", "auto", "react",   "hermes",   "q
                                      "xml",    "glm",  "harmony", "deepseek", "gemma",       "minimax"};
 
 std::shared_ptr<model> model_of(const std::string& form, const std::shared_ptr<parrot>& p) {
-  return make_text_tools_model(p, {.format = providers::text::find_format(form), .fall_back = form == "auto"});
+  return make_text_tools_model(p, {.format = text::find_format(form), .fall_back = form == "auto"});
 }
 
 }  // namespace

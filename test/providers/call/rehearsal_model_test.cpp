@@ -28,7 +28,7 @@ struct told_replies : model_events {
 };
 
 TEST_CASE("rehearsal_model: text comes word by word after start, then the reply") {
-  mcpbx::test::manual_time time;
+  test::manual_time time;
   const auto m = make_rehearsal_model("demo", nullptr, time);
   CHECK(m->name() == "demo");
   CHECK(m->api() == "rehearsal");
@@ -46,7 +46,7 @@ TEST_CASE("rehearsal_model: text comes word by word after start, then the reply"
 }
 
 TEST_CASE("rehearsal_model: a call that was left says nothing") {
-  mcpbx::test::manual_time time;
+  test::manual_time time;
   const auto m = make_rehearsal_model("demo", nullptr, time);
   told_replies t;
   auto call = m->start({}, t);

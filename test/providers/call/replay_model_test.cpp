@@ -179,7 +179,7 @@ TEST_CASE("replay: a conversation that is not recorded is an error that says wha
 
 TEST_CASE("replay: answers to the same conversation take turns, also in runs at the same time") {
   fixture f;
-  mcpbx::providers::replay::exchange_writer writer;
+  replay::exchange_writer writer;
   const auto r = f.recorder();
   f.ask(*r, "one");
   const auto entry = writer.make(asked({user_message("one")}), reply_of(says("again")), {});
@@ -247,8 +247,7 @@ TEST_CASE("replay: a key that is missing and calls that were left are not record
   t.at_delta = [&] { call.reset(); };
   f.settle();
   CHECK((t.ends == 0 && t.deltas.size() == 2));
-  CHECK(f.content() ==
-        mcpbx::providers::replay::to_line(mcpbx::providers::replay::header{"openai-chat", "", "0000000000000001"}));
+  CHECK(f.content() == replay::to_line(replay::header{"openai-chat", "", "0000000000000001"}));
   f.ask(*r, "one");
   const auto p = f.player();
   told_replay u;
@@ -336,8 +335,8 @@ TEST_CASE("replay: files that cannot be used are refused before the model is ask
   CHECK(contains(f.ask(*f.recorder(), "one").error, f.path));
   CHECK(contains(read_recording_header(f.path).error().message, "it is no regular file"));
   f.path = f.folder / "large";
-  std::ofstream(f.path) << mcpbx::providers::replay::to_line(mcpbx::providers::replay::header{"openai-chat", "", ""});
-  fs::resize_file(f.path, mcpbx::providers::replay::max_file + 1);
+  std::ofstream(f.path) << replay::to_line(replay::header{"openai-chat", "", ""});
+  fs::resize_file(f.path, replay::max_file + 1);
   CHECK(contains(read_recording_header(f.path).error().message, "has more than 64 MiB"));
   CHECK(f.gpt->started == 0);
 }
@@ -346,8 +345,7 @@ TEST_CASE("replay: an exchange that is too long for a line is an error and leave
   fixture f;
   f.ask(*f.recorder(), "one");
   const auto before = f.content();
-  CHECK(contains(f.ask(*f.recorder(), std::string(mcpbx::providers::replay::max_line, 'x')).error,
-                 "takes lines of up to 16 MiB"));
+  CHECK(contains(f.ask(*f.recorder(), std::string(replay::max_line, 'x')).error, "takes lines of up to 16 MiB"));
   CHECK(f.content() == before);
 }
 

@@ -11,15 +11,13 @@ using namespace mcpbx::providers::call;
 TEST_CASE("L13: statuses and stages that may be repeated") {
   for (const int status : {408, 409, 429, 500, 502, 503, 504, 529}) CHECK(is_repeatable(status));
   for (const int status : {200, 301, 400, 401, 402, 403, 404, 413, 422}) CHECK_FALSE(is_repeatable(status));
-  CHECK(is_repeatable(mcpbx::http::clients::failure{mcpbx::http::clients::stage::resolve, {errc::unavailable, ""}}));
-  CHECK(is_repeatable(mcpbx::http::clients::failure{mcpbx::http::clients::stage::connect, {errc::timed_out, ""}}));
-  CHECK(is_repeatable(mcpbx::http::clients::failure{mcpbx::http::clients::stage::first_byte, {errc::io, ""}}));
-  CHECK_FALSE(
-      is_repeatable(mcpbx::http::clients::failure{mcpbx::http::clients::stage::first_byte, {errc::timed_out, ""}}));
-  CHECK_FALSE(is_repeatable(mcpbx::http::clients::failure{mcpbx::http::clients::stage::tls, {errc::unavailable, ""}}));
-  CHECK_FALSE(is_repeatable(mcpbx::http::clients::failure{mcpbx::http::clients::stage::body, {errc::io, ""}}));
-  CHECK_FALSE(
-      is_repeatable(mcpbx::http::clients::failure{mcpbx::http::clients::stage::resolve, {errc::invalid_argument, ""}}));
+  CHECK(is_repeatable(http::clients::failure{http::clients::stage::resolve, {errc::unavailable, ""}}));
+  CHECK(is_repeatable(http::clients::failure{http::clients::stage::connect, {errc::timed_out, ""}}));
+  CHECK(is_repeatable(http::clients::failure{http::clients::stage::first_byte, {errc::io, ""}}));
+  CHECK_FALSE(is_repeatable(http::clients::failure{http::clients::stage::first_byte, {errc::timed_out, ""}}));
+  CHECK_FALSE(is_repeatable(http::clients::failure{http::clients::stage::tls, {errc::unavailable, ""}}));
+  CHECK_FALSE(is_repeatable(http::clients::failure{http::clients::stage::body, {errc::io, ""}}));
+  CHECK_FALSE(is_repeatable(http::clients::failure{http::clients::stage::resolve, {errc::invalid_argument, ""}}));
 }
 
 TEST_CASE("L13: waits double up to a cap, with up to a quarter of jitter taken off") {

@@ -104,15 +104,13 @@ struct text_bench {
   std::unique_ptr<model_call> call;
 
   explicit text_bench(std::string_view format, bool fall_back = false)
-      : outer(make_text_tools_model(inner,
-                                    {.format = mcpbx::providers::text::find_format(format), .fall_back = fall_back})) {
+      : outer(make_text_tools_model(inner, {.format = text::find_format(format), .fall_back = fall_back})) {
     tools->tools.push_back(
         {"echo", "Echoes.",
          raw_json::literal(R"({"type":"object","properties":{"text":{"type":"string"}},"required":["text"]})")});
-    mcpbx::log::install(mcpbx::log::level::info,
-                        [this](mcpbx::log::level, std::string_view line) { (log_text += line) += '\n'; });
+    log::install(log::level::info, [this](log::level, std::string_view line) { (log_text += line) += '\n'; });
   }
-  ~text_bench() { mcpbx::log::install(mcpbx::log::level::off, {}); }
+  ~text_bench() { log::install(log::level::off, {}); }
   text_bench(const text_bench&) = delete;
   text_bench& operator=(const text_bench&) = delete;
 
@@ -574,8 +572,7 @@ TEST_CASE("F6: a third reply that ends within a call is the answer as well, not 
     CHECK(b.got.reply->reason == end_reason::stop);
     CHECK(b.got.text.find(word) != std::string::npos);
     CHECK(b.got.reply->message->text() == b.got.text);
-    for (const auto& mark : mcpbx::test::marks_of(format))
-      CHECK_MESSAGE(b.got.text.find(mark) == std::string::npos, mark);
+    for (const auto& mark : test::marks_of(format)) CHECK_MESSAGE(b.got.text.find(mark) == std::string::npos, mark);
     CHECK(b.got.text.find("</") == std::string::npos);
   }
 }

@@ -44,7 +44,7 @@ std::shared_ptr<tool_set> toolbox() {
 std::vector<std::string> calls(const model_reply& r) {
   std::vector<std::string> all;
   for (const auto* c : r.message->calls())
-    all.push_back(std::string(providers::rehearsal::own_name(c->name)) + " " + std::string(c->arguments.text()));
+    all.push_back(std::string(rehearsal::own_name(c->name)) + " " + std::string(c->arguments.text()));
   return all;
 }
 
@@ -56,7 +56,7 @@ model_request asked(std::string question, std::shared_ptr<tool_set> tools = tool
 }
 
 std::vector<std::string> first_calls(std::string question) {
-  return calls(providers::rehearsal::plan_reply(asked(std::move(question)), nullptr));
+  return calls(rehearsal::plan_reply(asked(std::move(question)), nullptr));
 }
 
 using list = std::vector<std::string>;
@@ -95,15 +95,15 @@ TEST_CASE("rehearsal: what points back waits for the result it needs") {
                                "Search the files for \"lighthouse\" and read the file that mentions it."}) {
     CAPTURE(question);
     auto r = asked(question);
-    const auto first = providers::rehearsal::plan_reply(r, nullptr);
+    const auto first = rehearsal::plan_reply(r, nullptr);
     CHECK(calls(first) == list{R"(search_files {"text":"lighthouse"})"});
     CHECK(first.reason == end_reason::tool_calls);
     answer_calls(r, first, "notes/coast.txt:3: the lighthouse keeper");
-    const auto second = providers::rehearsal::plan_reply(r, nullptr);
+    const auto second = rehearsal::plan_reply(r, nullptr);
     CHECK(calls(second) == list{R"(read_file {"path":"notes/coast.txt"})"});
     CHECK(second.message->calls()[0]->id != first.message->calls()[0]->id);
     answer_calls(r, second, "It stands on the cliff.");
-    const auto last = providers::rehearsal::plan_reply(r, nullptr);
+    const auto last = rehearsal::plan_reply(r, nullptr);
     CHECK(calls(last).empty());
     CHECK(last.reason == end_reason::stop);
     CHECK(last.message->text().find("It stands on the cliff.") != std::string::npos);
@@ -112,33 +112,33 @@ TEST_CASE("rehearsal: what points back waits for the result it needs") {
 
 TEST_CASE("rehearsal: every answer says that it is no language model") {
   auto r = asked("What is 1+1?");
-  const auto first = providers::rehearsal::plan_reply(r, nullptr);
+  const auto first = rehearsal::plan_reply(r, nullptr);
   answer_calls(r, first, "2");
-  CHECK(providers::rehearsal::plan_reply(r, nullptr).message->text() ==
+  CHECK(rehearsal::plan_reply(r, nullptr).message->text() ==
         "calculate: 2\n(rehearsal: not a language model; it matched words of your question to tools)");
-  const auto lost = providers::rehearsal::plan_reply(asked("Write me a poem"), nullptr).message->text();
+  const auto lost = rehearsal::plan_reply(asked("Write me a poem"), nullptr).message->text();
   CHECK(lost.find("not a language model") != std::string::npos);
   CHECK(lost.find("toolbox__calculate") != std::string::npos);
 }
 
 TEST_CASE("rehearsal: without tools it answers from what it has, errors included") {
   auto r = asked("What is 1/0?");
-  const auto first = providers::rehearsal::plan_reply(r, nullptr);
+  const auto first = rehearsal::plan_reply(r, nullptr);
   answer_calls(r, first, "division by zero", true);
   r.tool_mode = tool_mode::none;
-  CHECK(providers::rehearsal::plan_reply(r, nullptr).message->text().find("calculate failed: division by zero") !=
+  CHECK(rehearsal::plan_reply(r, nullptr).message->text().find("calculate failed: division by zero") !=
         std::string::npos);
   r.tools = nullptr;
   r.tool_mode = tool_mode::automatic;
-  CHECK(providers::rehearsal::plan_reply(r, nullptr).message->text().find("calculate failed: division by zero") !=
+  CHECK(rehearsal::plan_reply(r, nullptr).message->text().find("calculate failed: division by zero") !=
         std::string::npos);
 }
 
 TEST_CASE("rehearsal: a result without a path ends the chain instead of a senseless call") {
   auto r = asked("Find the file that mentions the lighthouse and read it");
-  const auto first = providers::rehearsal::plan_reply(r, nullptr);
+  const auto first = rehearsal::plan_reply(r, nullptr);
   answer_calls(r, first, "nothing found");
-  CHECK(calls(providers::rehearsal::plan_reply(r, nullptr)).empty());
+  CHECK(calls(rehearsal::plan_reply(r, nullptr)).empty());
 }
 
 TEST_CASE("rehearsal: tools of others are filled by their schemas alone") {
@@ -154,9 +154,7 @@ TEST_CASE("rehearsal: tools of others are filled by their schemas alone") {
   set->tools.push_back(
       {"echo", "Echoes back the input",
        raw_json::literal(R"({"type":"object","properties":{"message":{"type":"string"}},"required":["message"]})")});
-  const auto ask = [&](std::string q) {
-    return calls(providers::rehearsal::plan_reply(asked(std::move(q), set), nullptr));
-  };
+  const auto ask = [&](std::string q) { return calls(rehearsal::plan_reply(asked(std::move(q), set), nullptr)); };
   CHECK(ask("What is the weather in Paris in fahrenheit?") ==
         list{R"(get_weather {"city":"Paris","unit":"fahrenheit"})"});
   CHECK(ask("Add 2 and 3.5") == list{R"(add {"a":2,"b":3.5})"});
@@ -165,23 +163,23 @@ TEST_CASE("rehearsal: tools of others are filled by their schemas alone") {
 
 TEST_CASE("rehearsal: a new question starts anew and the same conversation gives the same reply") {
   auto r = asked("What is 1+1?");
-  answer_calls(r, providers::rehearsal::plan_reply(r, nullptr), "2");
-  r.messages.push_back(providers::rehearsal::plan_reply(r, nullptr).message);
+  answer_calls(r, rehearsal::plan_reply(r, nullptr), "2");
+  r.messages.push_back(rehearsal::plan_reply(r, nullptr).message);
   r.messages.push_back(user_message("And 2+2?"));
-  const auto again = providers::rehearsal::plan_reply(r, nullptr);
+  const auto again = rehearsal::plan_reply(r, nullptr);
   CHECK(calls(again) == list{R"(calculate {"expression":"2+2"})"});
-  CHECK(calls(providers::rehearsal::plan_reply(r, nullptr)) == calls(again));
+  CHECK(calls(rehearsal::plan_reply(r, nullptr)) == calls(again));
 }
 
 TEST_CASE("findings: numbers, times, zones, paths and addresses") {
-  const auto f = providers::rehearsal::find_in(
+  const auto f = rehearsal::find_in(
       "Fetch https://example.com/a?b=1 at 3 pm in New York and write src/main.cpp, 2026-07-28, not 12.");
   CHECK(f.urls == list{"https://example.com/a?b=1"});
   CHECK(f.times == list{"15:00", "2026-07-28"});
   CHECK(f.zones == list{"America/New_York"});
   CHECK(f.paths == list{"src/main.cpp"});
   CHECK(f.expression.empty());
-  CHECK(providers::rehearsal::find_in("Asia/Kolkata and UTC").zones == list{"Asia/Kolkata", "UTC"});
+  CHECK(rehearsal::find_in("Asia/Kolkata and UTC").zones == list{"Asia/Kolkata", "UTC"});
 }
 
 }  // namespace

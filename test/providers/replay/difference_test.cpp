@@ -13,8 +13,8 @@ using namespace mcpbx::test;
 namespace {
 
 std::string differs(const message_ptr& recorded, const message_ptr& came) {
-  return providers::replay::difference(3, recorded ? providers::replay::canonical(*recorded) : raw_json(),
-                                       came ? providers::replay::canonical(*came) : raw_json());
+  return replay::difference(3, recorded ? replay::canonical(*recorded) : raw_json(),
+                            came ? replay::canonical(*came) : raw_json());
 }
 
 }  // namespace

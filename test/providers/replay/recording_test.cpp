@@ -14,12 +14,11 @@ using namespace mcpbx::test;
 namespace {
 
 std::string refusal(std::string_view text) {
-  const auto r = mcpbx::providers::replay::recording::read(text);
+  const auto r = replay::recording::read(text);
   return r ? "taken" : r.error().message;
 }
 
-const std::string first_line =
-    mcpbx::providers::replay::to_line(mcpbx::providers::replay::header{"openai-chat", "", ""});
+const std::string first_line = replay::to_line(replay::header{"openai-chat", "", ""});
 
 }  // namespace
 
@@ -35,12 +34,12 @@ TEST_CASE("replay: an exchange reads back as it was written") {
   file.add(asked({system_message("Be brief."), user_message("go")}, {"s__echo", "s__add"}), m,
            {{true, "hm"}, {false, "s"}, {false, "o"}});
   const auto r = file.read();
-  CHECK(r.header() == mcpbx::providers::replay::header{"openai-chat", "Be brief.", "7"});
+  CHECK(r.header() == replay::header{"openai-chat", "Be brief.", "7"});
   const auto found = r.find(asked({system_message("Be brief."), user_message("go")}, {"s__echo", "s__add"}));
   REQUIRE(found.has_value());
   REQUIRE(found->answers.size() == 1);
   const auto& e = *found->answers[0];
-  CHECK(e.stream == std::vector<mcpbx::providers::replay::piece>{{true, "hm"}, {false, "s"}, {false, "o"}});
+  CHECK(e.stream == std::vector<replay::piece>{{true, "hm"}, {false, "s"}, {false, "o"}});
   CHECK(e.tools.size() == 2);
   CHECK(e.tools[0].first == "s__echo");
   CHECK((e.reply.reason == end_reason::tool_calls && e.reply.raw_reason == "raw"));
@@ -100,7 +99,7 @@ TEST_CASE("replay: an error of the model reads back as it was and takes its turn
   CHECK((broke.type == kind::cut && broke.http_status == 200 && broke.retry_after_ms == -1 && !broke.retryable));
   CHECK((broke.partial_text == "so far" && broke.failed_generation == "<call>" && broke.said.empty()));
   CHECK((broke.usage.input == 7 && broke.usage.output == 2 && broke.usage.estimated && !busy.usage.estimated));
-  CHECK(found->answers[1]->stream == std::vector<mcpbx::providers::replay::piece>{{false, "so far"}});
+  CHECK(found->answers[1]->stream == std::vector<replay::piece>{{false, "so far"}});
   CHECK_FALSE(found->answers[2]->error);
   // Nothing follows an error in a conversation.
   CHECK(answers(r, asked({user_message("q"), says("at last"), user_message("more")})) == "end");
@@ -142,8 +141,7 @@ TEST_CASE("replay: what is not there is told by the recording that agrees longes
 TEST_CASE("replay: a last line that was cut off does not count, damage before it is told with its line") {
   recorded file;
   file.add(asked({user_message("q")}), says("a"));
-  CHECK(answers(mcpbx::providers::replay::recording::read(file.text + R"({"type":"exch)").value(),
-                asked({user_message("q")})) == "a");
+  CHECK(answers(replay::recording::read(file.text + R"({"type":"exch)").value(), asked({user_message("q")})) == "a");
   CHECK(contains(refusal(file.text + "{\n"), "is damaged: line 3 is no JSON"));
   CHECK(contains(refusal(file.text + "{\"type\":\"song\"}\n"), "line 3 cannot be read: it is no exchange"));
   CHECK(contains(refusal(first_line + "{\"type\":\"exchange\",\"messages\":[1]}\n"), "it.messages is not"));
@@ -164,7 +162,7 @@ TEST_CASE("replay: what is no recording, and one of a newer version, are refused
     CAPTURE(text);
     CHECK(contains(refusal(text), "is no recording of mcpbx"));
   }
-  const auto newer = mcpbx::providers::replay::recording::read("{\"type\":\"recording\",\"v\":2,\"api\":{}}\n");
+  const auto newer = replay::recording::read("{\"type\":\"recording\",\"v\":2,\"api\":{}}\n");
   REQUIRE_FALSE(newer.has_value());
   CHECK(newer.error().code == errc::config);
   CHECK(contains(newer.error().message, "newer mcpbx (version 2"));

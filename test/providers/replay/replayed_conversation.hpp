@@ -62,31 +62,30 @@ inline model_reply reply_of(message_ptr m) {
 
 /// The text of a recording, made as the recorder makes it.
 struct recorded {
-  explicit recorded(providers::replay::header h = {"openai-chat", "", ""}) : text(to_line(h)) {}
-  recorded& add(const model_request& request, const message_ptr& answer,
-                std::vector<providers::replay::piece> stream = {}) {
+  explicit recorded(replay::header h = {"openai-chat", "", ""}) : text(to_line(h)) {}
+  recorded& add(const model_request& request, const message_ptr& answer, std::vector<replay::piece> stream = {}) {
     const auto entry = writer.make(request, reply_of(answer), std::move(stream));
     text += entry.line;
     writer.written(entry);
     return *this;
   }
-  recorded& fails(const model_request& request, model_error error, std::vector<providers::replay::piece> stream = {}) {
+  recorded& fails(const model_request& request, model_error error, std::vector<replay::piece> stream = {}) {
     const auto entry = writer.make(request, std::move(error), std::move(stream));
     text += entry.line;
     writer.written(entry);
     return *this;
   }
-  providers::replay::recording read() const {
-    auto r = providers::replay::recording::read(text);
+  replay::recording read() const {
+    auto r = replay::recording::read(text);
     REQUIRE_MESSAGE(r.has_value(), (r ? "" : r.error().message));
     return std::move(*r);
   }
   std::string text;
-  providers::replay::exchange_writer writer;
+  replay::exchange_writer writer;
 };
 
 /// The texts of the answers to a conversation, or the sentence about the difference.
-inline std::string answers(const providers::replay::recording& r, const model_request& request) {
+inline std::string answers(const replay::recording& r, const model_request& request) {
   const auto found = r.find(request);
   if (!found) return found.error().message;
   std::string all;

@@ -12,7 +12,7 @@ namespace {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
-using bare = mcpbx::providers::text::marks::parser_options::bare;
+using bare = providers::text::marks::parser_options::bare;
 
 // Length from which a cut mark counts as the beginning of a call; a shorter piece may be anything.
 constexpr std::size_t least_of_a_mark = 6;
@@ -65,7 +65,7 @@ TEST_CASE("F5: a reply that ends in what may be anything is shown to its end") {
 TEST_CASE("F5: what stands behind a closing mark is read alike wherever an object without its opening mark is cut") {
   const std::string long_text = std::string(300, 'x') + "\n";
   const std::string tail = std::string(200, 'y') + "}";
-  for (const auto* const format : mcpbx::providers::text::formats())
+  for (const auto* const format : providers::text::formats())
     for (const std::string& lead : {std::string(), std::string("Hello.\n"), long_text})
       for (const std::string_view object : {R"({"name":"list_all"})", R"({"name":"search","arguments":{"query":"x"}})",
                                             "```json\n{\"name\":\"list_all\"}\n```"})

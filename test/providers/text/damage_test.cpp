@@ -99,9 +99,9 @@ std::vector<written_call> writings_of(const providers::tool_call_block& call) {
   std::vector<written_call> all;
   for (const auto* format : formats()) all.push_back({format->name(), format->call(call)});
   std::string one_line = "<tool_call>" + call.name;
-  mcpbx::json::walk::members(call.arguments.text(), [&](std::string_view key, std::string_view value) {
+  walk::members(call.arguments.text(), [&](std::string_view key, std::string_view value) {
     one_line += "<arg_key>" + std::string(key) + "</arg_key><arg_value>" +
-                (mcpbx::json::walk::is_string(value) ? unescaped(value) : std::string(value)) + "</arg_value>";
+                (walk::is_string(value) ? unescaped(value) : std::string(value)) + "</arg_value>";
   });
   all.push_back({"glm", one_line + "</tool_call>"});
   return all;

@@ -12,7 +12,7 @@ namespace {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
-using bare = mcpbx::providers::text::marks::parser_options::bare;
+using bare = providers::text::marks::parser_options::bare;
 
 // A call of search with a query and a limit, in each of the forms.
 struct family_call {

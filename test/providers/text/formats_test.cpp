@@ -46,7 +46,7 @@ TEST_CASE("F3: ReAct's stop sequence is configured, the tagged formats need none
 }
 
 TEST_CASE("F3: each format reads the calls that it writes") {
-  mcpbx::providers::tool_call_block call;
+  providers::tool_call_block call;
   call.name = "write_file";
   call.arguments = raw_json::literal(R"({"path":"a <b> & \"c\"","content":"x\n</parameter> ]]> } Observation: y\n"})");
   for (const auto* format : formats()) {
@@ -108,7 +108,7 @@ TEST_CASE("F5: the failure that started it all: words, a call as <tool_call>, no
     // And it is a call, whichever format was asked for.
     const auto got = parse_text(format->name(), response);
     CHECK(got.calls() == R"(delete_user_attribute{"query":"qwen"})");
-    CHECK((got.reply.forms & mcpbx::providers::text::marks::form_tool_call) != 0);
+    CHECK((got.reply.forms & providers::text::marks::form_tool_call) != 0);
   }
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("F7: an answer is one, also with an Observation behind it that does no
 }
 
 TEST_CASE("F5: the line break that ends a thought is no reasoning of its own behind the answer") {
-  struct deltas final : mcpbx::providers::text::marks::parse_sink {
+  struct deltas final : providers::text::marks::parse_sink {
     std::string all;
     char last = 0;
     void add(char kind, std::string_view delta) {
@@ -163,8 +163,8 @@ TEST_CASE("F5: the line break that ends a thought is no reasoning of its own beh
            {"Thought: I know.\nAction: list_all\nAction Input: {}", "r I know."}}) {
     CAPTURE(raw);
     deltas got;
-    const auto parser = mcpbx::providers::text::find_format("react")->make_parser(
-        mcpbx::providers::text::marks::offered_tools(vector_tools()), {});
+    const auto parser =
+        providers::text::find_format("react")->make_parser(providers::text::marks::offered_tools(vector_tools()), {});
     parser->feed(raw, got);
     parser->finish(got);
     CHECK(got.all == all);
@@ -251,8 +251,7 @@ TEST_CASE("F5: ReAct's marks in quotes and in items of lists are text, are not r
 }
 
 TEST_CASE("F4: beside native calls only marked calls count, and JSON that is the whole reply") {
-  const mcpbx::providers::text::marks::parser_options native{
-      .untagged = mcpbx::providers::text::marks::parser_options::bare::alone};
+  const providers::text::marks::parser_options native{.untagged = providers::text::marks::parser_options::bare::alone};
   const auto run = [&](std::string_view raw) { return parse_text("hermes", raw, 1, native); };
   CHECK(run(R"({"name": "get_weather", "arguments": {"city": "Rome"}})").calls() == R"(get_weather{"city": "Rome"})");
   const auto* example =
@@ -264,15 +263,14 @@ TEST_CASE("F4: beside native calls only marked calls count, and JSON that is the
 
 TEST_CASE(
     "F5: a call that cannot be read is hidden and told to the model, wherever its mark stands, with native tools too") {
-  const mcpbx::providers::text::marks::parser_options native{
-      .untagged = mcpbx::providers::text::marks::parser_options::bare::alone};
+  const providers::text::marks::parser_options native{.untagged = providers::text::marks::parser_options::bare::alone};
   for (const std::string_view raw :
        {"Done. <tool_call>\nname: search\narguments:\n  query: 1+1\n</tool_call>",
         "Done.\n<tool_call>\nname: search\narguments:\n  query: 1+1\n</tool_call>",
         "Done. <invoke name=\"search\"><query>a</query></invoke>", "Done.\n<function=search>query=a</function>",
         "Done. <function_calls><invoke name=search><query>a</query></invoke></function_calls>",
         "Done. [TOOL_CALLS]search[ARG]{\"query\": \"a\"}", "Done. [TOOL_CALLS]search[ARGS]query=a"})
-    for (const auto& options : {native, mcpbx::providers::text::marks::parser_options{}}) {
+    for (const auto& options : {native, providers::text::marks::parser_options{}}) {
       CAPTURE(raw);
       const auto got = parse_text("hermes", raw, std::string_view::npos, options);
       CHECK(got.visible() == "Done.");
@@ -291,13 +289,12 @@ TEST_CASE(
   for (const std::string_view raw :
        {"The mark <tool_call> begins a search, </tool_call> ends it.", "Write <invoke name=\"x\"> then </invoke>.",
         "The mark [TOOL_CALLS] comes before search."})
-    for (const auto& options : {native, mcpbx::providers::text::marks::parser_options{}})
+    for (const auto& options : {native, providers::text::marks::parser_options{}})
       CHECK(parse_text("hermes", raw, 1, options).calls().empty());
   CHECK(parse_text("hermes", "The mark <tool_call> begins a search, </tool_call> ends it.", 1).text ==
         parse_text("hermes", "The mark <tool_call> begins a search, </tool_call> ends it.").text);
   parsed_text early;
-  const auto parser =
-      find_format("hermes")->make_parser(mcpbx::providers::text::marks::offered_tools(vector_tools()), {});
+  const auto parser = find_format("hermes")->make_parser(providers::text::marks::offered_tools(vector_tools()), {});
   parser->feed("A <tool_call> is " + std::string(300, 'x') + " and so on", early);
   CHECK(contains(early.text, "and so"));
 }

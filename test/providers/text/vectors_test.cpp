@@ -50,8 +50,8 @@ void check(const json::object& vector, std::size_t step) {
 parsed_text parse_in_pieces(const std::string& format, std::string_view raw, std::size_t size) {
   namespace text = mcpbx::providers::text;
   parsed_text got;
-  const auto parser = mcpbx::providers::text::find_format(format)->make_parser(
-      mcpbx::providers::text::marks::offered_tools(vector_tools()), {});
+  const auto parser =
+      providers::text::find_format(format)->make_parser(providers::text::marks::offered_tools(vector_tools()), {});
   in_pieces(raw, size, [&](std::string_view piece) { parser->feed(piece, got); });
   got.reply = parser->finish(got);
   got.stopped = parser->stopped();

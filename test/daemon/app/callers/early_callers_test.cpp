@@ -21,7 +21,7 @@ struct rig {
   std::set<pid_t> unknown;
   std::vector<pid_t> entered;
   early_callers early{time, [this](pid_t pid) { return unknown.contains(pid); },
-                      [this](int fd, const mcpbx::mcp::socket::peer_credentials& peer) {
+                      [this](int fd, const mcp::socket::peer_credentials& peer) {
                         ::close(fd);
                         entered.push_back(peer.pid);
                       }};

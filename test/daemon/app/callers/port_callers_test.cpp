@@ -31,7 +31,7 @@ namespace {
 
 struct connected {
   connected() {
-    const mcpbx::mcp::process::unique_fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const mcp::process::unique_fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in where{};
     where.sin_family = AF_INET;
     where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -39,19 +39,18 @@ struct connected {
     REQUIRE(::bind(listener.get(), reinterpret_cast<sockaddr*>(&where), size) == 0);
     REQUIRE(::listen(listener.get(), 4) == 0);
     REQUIRE(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&where), &size) == 0);
-    client = mcpbx::mcp::process::unique_fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    client = mcp::process::unique_fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     REQUIRE(::connect(client.get(), reinterpret_cast<sockaddr*>(&where), size) == 0);
-    server = mcpbx::mcp::process::unique_fd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    server = mcp::process::unique_fd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
   }
-  mcpbx::mcp::process::unique_fd client{-1}, server{-1};
+  mcp::process::unique_fd client{-1}, server{-1};
 };
 
 std::string text_of(const result<std::string>& r) {
   return r ? "admitted " + *r : r.error().message;
 }
 
-std::string asked(const mcpbx::mcp::keepers::process_owner& owner, bool client_gone = false,
-                  int looks_before_known = 0) {
+std::string asked(const mcp::keepers::process_owner& owner, bool client_gone = false, int looks_before_known = 0) {
   boost::asio::io_context io;
   lane work("compute", 1);
   manual_time time;
@@ -64,9 +63,9 @@ std::string asked(const mcpbx::mcp::keepers::process_owner& owner, bool client_g
       },
       [&](pid_t) { return ++looks <= looks_before_known; });
   connected c;
-  const auto ends = mcpbx::mcp::socket::ends_of(c.server.get());
+  const auto ends = mcp::socket::ends_of(c.server.get());
   REQUIRE(ends);
-  if (client_gone) c.client = mcpbx::mcp::process::unique_fd(-1);
+  if (client_gone) c.client = mcp::process::unique_fd(-1);
   std::optional<std::string> told;
   const auto wait = boost::asio::make_work_guard(io);
   callers.ask(*ends, [&](const result<std::string>& r) {
@@ -116,7 +115,7 @@ bool told_of_hidden(bool dumpable) {
 }  // namespace
 
 TEST_CASE("G42: a stranger is admitted, a tool server where it may call, and nobody who cannot be known") {
-  using enum mcpbx::mcp::keepers::process_owner::kind;
+  using enum mcp::keepers::process_owner::kind;
   CHECK(text_of(admitted({stranger, "", false})) == "admitted ");
   CHECK(text_of(admitted({ours, "files", true})) == "admitted files");
   CHECK(contains(text_of(admitted({ours, "files", false})), "mayCall"));
@@ -125,7 +124,7 @@ TEST_CASE("G42: a stranger is admitted, a tool server where it may call, and nob
 }
 
 TEST_CASE("G43: of a connection on the port it is found out which process it is from") {
-  using enum mcpbx::mcp::keepers::process_owner::kind;
+  using enum mcp::keepers::process_owner::kind;
   CHECK(asked({stranger, "", false}) == "admitted ");
   CHECK(asked({ours, "files", true}) == "admitted files");
   CHECK(contains(asked({ours, "files", false}), "mayCall"));
@@ -135,7 +134,7 @@ TEST_CASE("G43: of a connection on the port it is found out which process it is 
 
 TEST_CASE(
     "G43: a tool server that is quicker on the port than the word of its start waits for that, a second at most") {
-  using enum mcpbx::mcp::keepers::process_owner::kind;
+  using enum mcp::keepers::process_owner::kind;
   CHECK(asked({ours, "files", true}, false, 3) == "admitted files");
   CHECK(contains(asked({ours, "", false}, false, 1'000'000), "mayCall"));
 }

@@ -57,10 +57,10 @@ class absent_journal final : public journal {
 
 /// A detached run that a daemon has begun in this file, and left.
 void leave_run(const std::string& path) {
-  mcpbx::daemon::stored::record::run_started started;
+  record::run_started started;
   started.run = "night";
   started.session = "ses_1";
-  started.messages = {mcpbx::providers::user_message("go")};
+  started.messages = {providers::user_message("go")};
   started.detached = true;
   run_batch batch;
   batch.place = std::make_shared<run_place>(run_place{"night"});
@@ -237,5 +237,5 @@ TEST_CASE("G24 G25: a detached run goes on when the folder of its journal is the
   CHECK(taken[0].run == "night");
   CHECK(taken[0].session == "ses_1");
   REQUIRE(taken[0].records.size() == 2);
-  CHECK(std::holds_alternative<mcpbx::daemon::stored::record::taken_over>(taken[0].records[1]));
+  CHECK(std::holds_alternative<record::taken_over>(taken[0].records[1]));
 }

@@ -59,9 +59,9 @@ struct lists_fixture {
 
 TEST_CASE("the configuration and the table of APIs know the same APIs in the same order") {
   std::vector<std::string_view> described;
-  for (const auto* api : mcpbx::providers::registry::all_apis()) described.push_back(api->name);
-  CHECK(described == std::vector<std::string_view>(mcpbx::conf::model::endpoint_apis.begin(),
-                                                   mcpbx::conf::model::endpoint_apis.end()));
+  for (const auto* api : providers::registry::all_apis()) described.push_back(api->name);
+  CHECK(described ==
+        std::vector<std::string_view>(conf::model::endpoint_apis.begin(), conf::model::endpoint_apis.end()));
 }
 
 TEST_CASE("model_lists: each entry with its API, id and address, the default, the fallback, and what is wrong") {

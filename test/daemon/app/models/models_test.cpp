@@ -41,13 +41,13 @@ struct models_fixture {
     return m ? "found " + (*m)->name() + " " + (*m)->id() : m.error().message;
   }
   configuration_ptr from;
-  const mcpbx::conf::model::configuration& all = from->config;
+  const conf::model::configuration& all = from->config;
   boost::asio::io_context io;
   mcpbx::test::manual_time time;
   system_random random;
   keyed_lanes keys{io.get_executor(), "keys"};
   lane compute{"compute", 1};
-  mcpbx::http::clients::client http{io.get_executor(), time, compute, {}};
+  http::clients::client http{io.get_executor(), time, compute, {}};
   model_set models{from, {io.get_executor(), http, time, random, keys}};
 };
 
@@ -92,7 +92,7 @@ TEST_CASE("F1: every API has its usual address, and those at a deployment's need
   const mcpbx::test::changed_variable set("MCPBX_TEST_A", "2025-01-01");
   for (const auto* name : {"g", "o", "d", "a"}) {
     CHECK(f.error(name) == "found " + std::string(name) + " x");
-    CHECK((*f.models.find(name))->api() == mcpbx::conf::loop::to_string(*f.all.find_model(name)->api));
+    CHECK((*f.models.find(name))->api() == conf::loop::to_string(*f.all.find_model(name)->api));
   }
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("G30: a key whose command hangs holds up that model alone, and its req
     const auto o = f.models.connection_options(*f.all.find_model(name));
     REQUIRE(o);
     for (int i = 0; i < 20; ++i)
-      o->credentials([&](const result<std::vector<mcpbx::http::header>>& headers) {
+      o->credentials([&](const result<std::vector<http::header>>& headers) {
         CHECK(headers);
         ++got;
       });
@@ -148,13 +148,13 @@ TEST_CASE("G30: a key whose command hangs holds up that model alone, and its req
 }
 
 TEST_CASE("G30: the four time limits of an entry are those of its calls, and their errors say which one it was") {
-  struct told final : mcpbx::providers::model_events {
-    std::optional<mcpbx::providers::model_error> error;
+  struct told final : providers::model_events {
+    std::optional<providers::model_error> error;
     std::string text;
     void on_text(std::string_view d) override { text += d; }
     void on_reasoning(std::string_view) override {}
-    void on_reply(mcpbx::providers::model_reply) override { FAIL("an answer"); }
-    void on_error(mcpbx::providers::model_error e) override { error = std::move(e); }
+    void on_reply(providers::model_reply) override { FAIL("an answer"); }
+    void on_error(providers::model_error e) override { error = std::move(e); }
   };
   struct row {
     std::string model, limits;
@@ -174,8 +174,8 @@ TEST_CASE("G30: the four time limits of an entry are those of its calls, and the
     models_fixture f(R"({"models": {"m": {"api": "openai-chat", "model": ")" + r.model + R"(", "baseUrl": ")" +
                      server.url() + R"(", "maxRetries": 0, )" + r.limits + "}}}");
     told got;
-    mcpbx::providers::model_request q;
-    q.messages = {mcpbx::providers::user_message("hi")};
+    providers::model_request q;
+    q.messages = {providers::user_message("hi")};
     const auto m = f.models.find("m");
     REQUIRE(m);
     const auto call = (*m)->start(std::move(q), got);
@@ -197,7 +197,7 @@ TEST_CASE("G30: the four time limits of an entry are those of its calls, and the
     CHECK_FALSE(got.error);
     f.time.advance(milliseconds(1));
     REQUIRE(run([&] { return got.error.has_value(); }));
-    CHECK(got.error->type == mcpbx::providers::model_error::kind::time_limit);
+    CHECK(got.error->type == providers::model_error::kind::time_limit);
     CHECK_MESSAGE(contains(got.error->message, r.says), got.error->message);
     CHECK(server.wait_for("closed", 1));
   }

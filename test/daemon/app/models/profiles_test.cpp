@@ -29,8 +29,7 @@ const char* const sample = R"({
                "bare": {}}
 })";
 
-result<chat_base> base_of(const mcpbx::conf::model::configuration& all, std::string_view model,
-                          std::string_view profile) {
+result<chat_base> base_of(const conf::model::configuration& all, std::string_view model, std::string_view profile) {
   return base_for(all, start_values(all), model, profile);
 }
 

@@ -65,9 +65,9 @@ TEST_CASE("process_settings: no run waits awake where there is one CPU only") {
 TEST_CASE("process_settings: the command line wins over the configuration, and a port keeps a daemon from idling out") {
   const auto all = loaded(R"({"log": {"level": "error"}, "idleExitMs": 5000, "limits": {"totalBytes": 90000000}})");
   command_line o;
-  CHECK(log_level_of(o, all) == mcpbx::log::level::error);
-  o.log_level = mcpbx::log::level::debug;
-  CHECK(log_level_of(o, all) == mcpbx::log::level::debug);
+  CHECK(log_level_of(o, all) == log::level::error);
+  o.log_level = log::level::debug;
+  CHECK(log_level_of(o, all) == log::level::debug);
   CHECK(idle_exit_of(o, all, false) == milliseconds(0));
   o.idle_exit = true;
   CHECK(idle_exit_of(o, all, false) == milliseconds(5000));
@@ -76,17 +76,17 @@ TEST_CASE("process_settings: the command line wins over the configuration, and a
 }
 
 TEST_CASE("supervised_servers: one for each entry, in the order of the file, also those that do not run at the start") {
-  struct no_launcher final : mcpbx::mcp::process::process_launcher {
-    std::unique_ptr<mcpbx::mcp::process::server_process> launch(mcpbx::mcp::process::process_spec,
-                                                                mcpbx::mcp::process::process_events&) override {
+  struct no_launcher final : mcp::process::process_launcher {
+    std::unique_ptr<mcp::process::server_process> launch(mcp::process::process_spec,
+                                                         mcp::process::process_events&) override {
       return nullptr;
     }
   } launcher;
   boost::asio::io_context io;
   mcpbx::test::manual_time time;
   keyed_lanes references(io.get_executor(), "references");
-  mcpbx::async::lane compute{"compute", 1};
-  mcpbx::http::clients::client client(io.get_executor(), time, compute, {});
+  lane compute{"compute", 1};
+  http::clients::client client(io.get_executor(), time, compute, {});
   const auto list = supervised_servers(loaded(R"({"mcpServers": {"b": {"command": "x", "disabled": true},
     "a": {"command": "y", "maxConcurrency": 1}, "far": {"url": "https://example.com/mcp"}}})"),
                                        {"/opt",
@@ -95,7 +95,7 @@ TEST_CASE("supervised_servers: one for each entry, in the order of the file, als
                                         launcher,
                                         time,
                                         client,
-                                        std::make_shared<mcpbx::mcp::remote::remote_verdicts>(),
+                                        std::make_shared<mcp::remote::remote_verdicts>(),
                                         {}});
   REQUIRE(list.size() == 3);
   CHECK(list[0].name == "b");

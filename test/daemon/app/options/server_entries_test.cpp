@@ -47,40 +47,33 @@ struct known_environment {
       tz{"TZ", nullptr};
 };
 
-result<mcpbx::mcp::process::process_spec> spec_of(const std::string& entry) {
+result<mcp::process::process_spec> spec_of(const std::string& entry) {
   return make_process_spec(loaded(R"({"mcpServers": {"s": )" + entry + "}}").servers.at(0), "/opt/mcpbx/bin");
 }
 
 // The means to start servers, and the last process that was started.
-struct server_starts final : mcpbx::mcp::process::process_launcher, mcpbx::mcp::connect::link_events {
+struct server_starts final : mcp::process::process_launcher, mcp::connect::link_events {
   boost::asio::io_context io;
   keyed_lanes references{io.get_executor(), "references"};
   mcpbx::test::manual_time time;
-  mcpbx::async::lane compute{"compute", 1};
-  mcpbx::http::clients::client client{io.get_executor(), time, compute, {}};
-  std::optional<mcpbx::mcp::process::process_spec> started;
-  std::unique_ptr<mcpbx::mcp::transports::transport> opened;
+  lane compute{"compute", 1};
+  http::clients::client client{io.get_executor(), time, compute, {}};
+  std::optional<mcp::process::process_spec> started;
+  std::unique_ptr<mcp::transports::transport> opened;
   std::string failure;
   server_means means() {
-    return {"/bin",
-            references,
-            io.get_executor(),
-            *this,
-            time,
-            client,
-            std::make_shared<mcpbx::mcp::remote::remote_verdicts>(),
-            {}};
+    return {
+        "/bin", references, io.get_executor(), *this, time, client, std::make_shared<mcp::remote::remote_verdicts>(),
+        {}};
   }
 
-  std::unique_ptr<mcpbx::mcp::process::server_process> launch(mcpbx::mcp::process::process_spec spec,
-                                                              mcpbx::mcp::process::process_events&) override {
+  std::unique_ptr<mcp::process::server_process> launch(mcp::process::process_spec spec,
+                                                       mcp::process::process_events&) override {
     started = std::move(spec);
     return nullptr;
   }
-  void on_open(std::unique_ptr<mcpbx::mcp::transports::transport> connection) override {
-    opened = std::move(connection);
-  }
-  void on_not_opened(const mcpbx::mcp::connect::link_failure& f) override { failure = f.why; }
+  void on_open(std::unique_ptr<mcp::transports::transport> connection) override { opened = std::move(connection); }
+  void on_not_opened(const mcp::connect::link_failure& f) override { failure = f.why; }
   void on_ended(const std::string&) override {}
 };
 

@@ -15,8 +15,8 @@ using namespace mcpbx::daemon::process;
 
 namespace {
 
-mcpbx::conf::environment with_state(const std::string& folder) {
-  mcpbx::conf::environment env;
+conf::environment with_state(const std::string& folder) {
+  conf::environment env;
   env.values = {{"XDG_STATE_HOME", folder}};
   return env;
 }

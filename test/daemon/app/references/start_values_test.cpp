@@ -59,7 +59,7 @@ TEST_CASE_FIXTURE(values_fixture, "start_values: files and programs are read at 
 }
 
 TEST_CASE("start_values: programs that hang hold the start for a bounded time, however many there are") {
-  struct slow_programs final : mcpbx::conf::model::reference_source {
+  struct slow_programs final : conf::model::reference_source {
     std::optional<std::string> env(std::string_view) override { return std::nullopt; }
     result<std::string> file(const std::string&) override { return "f"; }
     result<std::string> command(const std::vector<std::string>&) override {

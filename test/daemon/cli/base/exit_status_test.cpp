@@ -23,13 +23,12 @@ TEST_CASE("exit status: a failed call by its kind") {
 }
 
 TEST_CASE("exit status: an error answer by its code") {
-  const std::pair<int, int> table[] = {
-      {mcpbx::mcp::rpc::code::not_found, 5},       {mcpbx::mcp::rpc::code::invalid_params, 2},
-      {mcpbx::mcp::rpc::code::invalid_request, 2}, {mcpbx::mcp::rpc::code::method_not_found, 2},
-      {mcpbx::mcp::rpc::code::cancelled, 130},     {mcpbx::mcp::rpc::code::internal_error, 1}};
+  const std::pair<int, int> table[] = {{mcp::rpc::code::not_found, 5},       {mcp::rpc::code::invalid_params, 2},
+                                       {mcp::rpc::code::invalid_request, 2}, {mcp::rpc::code::method_not_found, 2},
+                                       {mcp::rpc::code::cancelled, 130},     {mcp::rpc::code::internal_error, 1}};
   for (const auto& [code, status] : table) {
     CAPTURE(code);
-    mcpbx::cli::link::answer a;
+    link::answer a;
     a.error = *raw_json::parse("{\"code\":" + std::to_string(code) + ",\"message\":\"no\"}");
     CHECK(status_of(a) == status);
     CHECK(a.error_message() == "no");

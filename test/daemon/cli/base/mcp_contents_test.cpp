@@ -46,7 +46,7 @@ TEST_CASE("prompts: a wrong name gets the nearest one") {
 }
 
 TEST_CASE("resources: contents are written into a file that is replaced, and a failure names it") {
-  const mcpbx::test::temporary_directory folder;
+  const test::temporary_directory folder;
   const std::string path = folder / "out";
   REQUIRE(write_file(path, "a longer text"));
   REQUIRE(write_file(path, std::string("a\0b", 3)));

@@ -17,7 +17,7 @@ using namespace mcpbx::cli;
 using namespace mcpbx::cli::terminals;
 
 TEST_CASE("a daemon that listens and says nothing ends a command with status 3 instead of keeping it") {
-  const mcpbx::test::temporary_directory d;
+  const test::temporary_directory d;
   const std::string path = d / "s";
   const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un at{};

@@ -26,8 +26,8 @@ using std::chrono::milliseconds;
 
 namespace {
 
-mcpbx::mcp::process::process_spec shell(const std::string& script, const std::string& directory = "/") {
-  mcpbx::mcp::process::process_spec spec;
+mcp::process::process_spec shell(const std::string& script, const std::string& directory = "/") {
+  mcp::process::process_spec spec;
   spec.argv = {"sh", "-c", script};
   spec.environment = {"PATH=/usr/bin:/bin"};
   spec.directory = directory;
@@ -91,7 +91,7 @@ TEST_CASE("direct: the end of a program, a missing one and a wait without an ans
   const auto none = guarded_process::start(spec);
   REQUIRE_FALSE(none);
   CHECK(contains(none.error().message, "no such program"));
-  const mcpbx::test::temporary_directory folder;
+  const test::temporary_directory folder;
   spec.argv = {folder.write("script", "#!/no/such/interpreter\n", true)};
   const auto script = guarded_process::start(spec);
   REQUIRE_FALSE(script);
@@ -106,7 +106,7 @@ TEST_CASE("direct: the end of a program, a missing one and a wait without an ans
 }
 
 TEST_CASE("direct: processes that a program leaves behind end with it, also those of sessions of their own") {
-  const mcpbx::test::temporary_directory folder;
+  const test::temporary_directory folder;
   pid_t orphan = 0;
   {
     auto process = guarded_process::start(
@@ -120,7 +120,7 @@ TEST_CASE("direct: processes that a program leaves behind end with it, also thos
 }
 
 TEST_CASE("direct: everything ends when the command is killed") {
-  const mcpbx::test::temporary_directory folder;
+  const test::temporary_directory folder;
   const pid_t command = ::fork();
   REQUIRE(command >= 0);
   if (command == 0) {
@@ -155,7 +155,7 @@ TEST_CASE("direct: repeated calls are counted, several at once, and an error amo
 
 TEST_CASE("direct: answers to nothing are not kept, however many a server sends") {
   // 64 MiB of answers before the true one: none of them may wait in memory.
-  const mcpbx::test::temporary_directory folder;
+  const test::temporary_directory folder;
   const std::string stray = R"({"jsonrpc":"2.0","id":"x","result":{"a":")" + std::string(1u << 20, 'x') + "\"}}\n";
   folder.write("stray", stray);
   const std::string script = R"(read l; i=0; while [ $i -lt 64 ]; do i=$((i+1)); cat stray; done; )"
@@ -172,14 +172,14 @@ TEST_CASE("direct: answers to nothing are not kept, however many a server sends"
 }
 
 TEST_CASE("direct: a secret at the cut end of a server's last words is not told in part") {
-  const mcpbx::test::temporary_directory folder;
-  mcpbx::conf::model::server_entry entry;
+  const test::temporary_directory folder;
+  conf::model::server_entry entry;
   entry.name = "s";
-  entry.command = mcpbx::conf::model::reference_string{"sh", "", false};
+  entry.command = conf::model::reference_string{"sh", "", false};
   // 395 bytes follow the secret, so its end is within the 400 that are told.
-  entry.args = {mcpbx::conf::model::reference_string{"-c", "", false},
-                mcpbx::conf::model::reference_string{"printf \"%s%395s\" \"$API_TOKEN\" end >&2; exit 3", "", false}};
-  entry.env = {{"API_TOKEN", mcpbx::conf::model::reference_string{"hunter2-secret-value-123456", "", false}}};
+  entry.args = {conf::model::reference_string{"-c", "", false},
+                conf::model::reference_string{"printf \"%s%395s\" \"$API_TOKEN\" end >&2; exit 3", "", false}};
+  entry.env = {{"API_TOKEN", conf::model::reference_string{"hunter2-secret-value-123456", "", false}}};
   const auto server = direct_server::start(entry, milliseconds(20'000));
   REQUIRE_FALSE(server);
   CHECK(contains(server.error().message, "last stderr"));

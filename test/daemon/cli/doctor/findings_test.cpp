@@ -405,7 +405,7 @@ TEST_CASE("doctor: asked about one server it tells of others nothing, and of the
   all.config.paths[0].mode = 0666;
   all.models[0].missing = {"the environment variable K is not set"};
   const auto found = findings_of(all);
-  CHECK(std::ranges::any_of(found, [](const finding& f) { return f.code == cli::doctor::checks::config_mode; }));
+  CHECK(std::ranges::any_of(found, [](const finding& f) { return f.code == checks::config_mode; }));
   CHECK(std::ranges::none_of(found, [](const finding& f) { return f.subject.starts_with("model "); }));
   CHECK(std::ranges::any_of(found, [](const finding& f) { return f.subject == "server git"; }));
 }
@@ -418,12 +418,9 @@ TEST_CASE("doctor: a file of root, or in a folder that keeps others' files apart
 }
 
 TEST_CASE("doctor: findings are a JSON array with stable members") {
-  const findings all{{cli::doctor::checks::config_mode,
-                      "configuration",
-                      "a \"text\"",
-                      "chmod 600 /x",
-                      {repair::kind::set_mode, "/x", 0600}},
-                     {cli::doctor::checks::server_ok, "server git", "it is ready"}};
+  const findings all{
+      {checks::config_mode, "configuration", "a \"text\"", "chmod 600 /x", {repair::kind::set_mode, "/x", 0600}},
+      {checks::server_ok, "server git", "it is ready"}};
   CHECK(to_json(all) ==
         R"([{"code":"config-mode","level":"fault","subject":"configuration","text":"a \"text\"","mend":"chmod 600 /x",)"
         R"("fixable":true},{"code":"server-ok","level":"ok","subject":"server git","text":"it is ready"}])");
@@ -434,7 +431,7 @@ TEST_CASE("doctor: what a finding says is not said twice") {
   all.models[0].address = {address_facts::outcome::unreachable, "https://api.example:443",
                            "api.example could not be reached: Connection refused."};
   const auto found = findings_of(all);
-  const auto f = std::ranges::find(found, cli::doctor::checks::model_unreachable, &finding::code);
+  const auto f = std::ranges::find(found, checks::model_unreachable, &finding::code);
   REQUIRE(f != found.end());
   CHECK(f->text == "https://api.example:443 could not be reached: Connection refused.");
 }

@@ -68,7 +68,7 @@ TEST_CASE("L21: definitions in OpenAI's form, nested or flat, become MCP's, besi
 }
 
 TEST_CASE("JSON for an option stands in the command line or in a file, and what is wrong names the option") {
-  const mcpbx::test::temporary_directory f;
+  const test::temporary_directory f;
   CHECK(json_or_file(" {\"a\":1}", "--schema")->text() == "{\"a\":1}");
   CHECK(json_or_file(f.write("a.json", "[1]\n"), "--schema")->is_array());
   CHECK(json_or_file("{\"a\"", "--schema").error().message.starts_with("--schema: what stands there is no JSON: "));

@@ -32,7 +32,7 @@ std::string heard(std::string_view said, std::size_t size) {
   REQUIRE(::shutdown(ends[0], SHUT_WR) == 0);
   std::string all;
   {
-    mcpbx::cli::link::daemon_connection c(ends[1]);
+    cli::link::daemon_connection c(ends[1]);
     const auto answer = c.call("m", "{}", [&](std::string_view method, const raw_json& params) {
       all.append(method).append(params.text()).append("\n");
     });
@@ -68,7 +68,7 @@ int status_after(std::initializer_list<int> signals, F f) {
   const pid_t child = ::fork();
   if (child == 0) {
     for (const int signal : {SIGHUP, SIGQUIT}) ::signal(signal, SIG_DFL);
-    mcpbx::cli::link::catch_interrupts();
+    cli::link::catch_interrupts();
     (void)!::write(ready[1], "r", 1);
     ::_exit(f());
   }
@@ -91,7 +91,7 @@ TEST_CASE("cli: an interrupt ends the sending to a daemon that takes nothing") {
   int ends[2];
   REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
   CHECK(status_after({SIGINT}, [&] {
-          mcpbx::cli::link::daemon_connection c(ends[1]);
+          cli::link::daemon_connection c(ends[1]);
           const auto got = c.call("m", json_object("text", std::string(8u << 20, 'x')));
           return !got && got.error().code == errc::cancelled ? 7 : 8;
         }) == 7);
@@ -103,10 +103,9 @@ TEST_CASE("cli: each signal that ends programs is caught, and a Ctrl-C behind it
   for (const int signal : {SIGTERM, SIGHUP, SIGQUIT})
     CHECK_MESSAGE(status_after({signal, SIGINT},
                                [] {
-                                 for (int i = 0; i < 1'000 && !mcpbx::cli::link::interrupted(); ++i)
-                                   ::poll(nullptr, 0, 10);
+                                 for (int i = 0; i < 1'000 && !cli::link::interrupted(); ++i) ::poll(nullptr, 0, 10);
                                  ::poll(nullptr, 0, 50);  // ends early at the second signal
-                                 return mcpbx::cli::link::forget_interrupt() ? 8 : 7;
+                                 return cli::link::forget_interrupt() ? 8 : 7;
                                }) == 7,
                   signal);
 }

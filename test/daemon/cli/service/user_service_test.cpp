@@ -27,7 +27,7 @@ std::string read(const std::string& path) {
 
 // A person with a home and a systemd that notes its orders.
 struct person {
-  const mcpbx::test::temporary_directory home;
+  const test::temporary_directory home;
   std::vector<std::string> orders;
   std::string path = "/home/u/.local/bin:/usr/bin";
   bool manager = true;
@@ -37,7 +37,7 @@ struct person {
       "FragmentPath=/u/mcpbx.socket\n\nId=mcpbx.service\nActiveState=active\nMainPID=42\n";
 
   user_service service(const std::string& program = "/opt/mcpbx dir/mcpbxd", std::vector<std::string> packaged = {}) {
-    mcpbx::conf::environment env;
+    conf::environment env;
     env.values = {{"HOME", home.path()}, {"PATH", path}};
     return {env,
             [this](const std::vector<std::string>& words) -> command_end {
@@ -74,7 +74,7 @@ TEST_CASE("O6: enable writes units for a program that is no package, and lets sy
 
 TEST_CASE("service: with units of a package only the PATH is written") {
   person p;
-  const mcpbx::test::temporary_directory packaged;
+  const test::temporary_directory packaged;
   packaged.write("mcpbx.socket", "[Socket]\n");
   CHECK(*p.service("/usr/bin/mcpbxd", {packaged.path()}).enable() ==
         std::vector<std::string>{p.unit("mcpbx.service.d/path.conf")});

@@ -58,7 +58,7 @@ struct queue_fixture final : outgoing_queue::owner {
   void on_stuck(const std::string& why) override { stuck = why; }
 
   outgoing_queue::options options;
-  mcpbx::test::manual_time time;
+  test::manual_time time;
   fake_transport::line line;
   fake_transport transport{line};
   outgoing_queue queue{options, time, transport, *this};

@@ -20,7 +20,7 @@ using mcpbx::test::contains;
 namespace {
 
 std::string fault(std::string_view params) {
-  mcpbx::mcp::server::param_reader in(raw_json::own(params));
+  mcp::server::param_reader in(raw_json::own(params));
   read_opening(in);
   const auto read = in.finish();
   return read ? "" : read.error().message;
@@ -46,14 +46,14 @@ chat_opening named(std::string prompt) {
 
 run_request asking(const std::string& question) {
   run_request r;
-  if (!question.empty()) r.messages.push_back(mcpbx::providers::user_message(question));
+  if (!question.empty()) r.messages.push_back(providers::user_message(question));
   return r;
 }
 
 }  // namespace
 
 TEST_CASE("opening: a request names a prompt with its arguments and resources, each once") {
-  mcpbx::mcp::server::param_reader in(
+  mcp::server::param_reader in(
       raw_json::literal(R"({"prompt":{"name":"s__p","arguments":{"a":"1"}},"resources":["x://1","x://2","x://1"]})"));
   const auto o = read_opening(in);
   REQUIRE(in.finish());

@@ -33,7 +33,7 @@ chat_defaults some_bounds() {
 }
 
 read_result read(std::string_view json, const chat_defaults& defaults = some_bounds()) {
-  mcpbx::mcp::server::param_reader in(raw_json::own(json));
+  mcp::server::param_reader in(raw_json::own(json));
   read_result r{read_chat(in, defaults), ""};
   if (auto ok = in.finish(); !ok) r.wrong = ok.error().message;
   return r;
@@ -324,7 +324,7 @@ TEST_CASE(
     return b;
   };
   const auto read_as = [&](std::string_view json, std::string_view usual) {
-    mcpbx::mcp::server::param_reader in(raw_json::own(json));
+    mcp::server::param_reader in(raw_json::own(json));
     read_result r{read_chat(in, d, usual), ""};
     if (auto ok = in.finish(); !ok) r.wrong = ok.error().message;
     return r;

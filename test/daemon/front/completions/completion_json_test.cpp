@@ -50,16 +50,16 @@ TEST_CASE("D2: every stop reason has its finish_reason, or its error") {
 }
 
 TEST_CASE("D2: a refusal stands in its own member, whole and in a stream, beside the text that came or null") {
-  const mcpbx::daemon::completions::completion_json::head h{.id = "i", .model = "m", .created = 1};
+  const daemon::completions::completion_json::head h{.id = "i", .model = "m", .created = 1};
   const auto o = outcome("refused", "", R"(,"reason":"The model said no.")");
   CHECK(o.text == "");
-  CHECK(mcpbx::daemon::completions::completion_json::answer(h, o.text, "", o)
+  CHECK(daemon::completions::completion_json::answer(h, o.text, "", o)
             .contains(R"("content":null,"refusal":"The model said no.")"));
   const auto partly = outcome("refused", "so far", R"(,"reason":"The model said no.")");
-  CHECK(mcpbx::daemon::completions::completion_json::answer(h, partly.text, "", partly)
+  CHECK(daemon::completions::completion_json::answer(h, partly.text, "", partly)
             .contains(R"("content":"so far","refusal":"The model said no.")"));
   std::string chunk;
-  mcpbx::daemon::completions::completion_json::append_refusal(chunk, h, partly.refusal);
+  daemon::completions::completion_json::append_refusal(chunk, h, partly.refusal);
   CHECK(chunk.contains(R"("delta":{"refusal":"The model said no."})"));
   CHECK(outcome("final", "", R"(,"reason":"x")").refusal == "");
 }
@@ -71,18 +71,17 @@ TEST_CASE("D2: the caller's calls are handed over with arguments as text, ours a
   REQUIRE(o.calls.size() == 1);
   CHECK(o.calls[0].id == "b");
   CHECK(o.calls[0].arguments == R"({"city": "Oslo"})");
-  const auto json =
-      mcpbx::daemon::completions::completion_json::answer({.id = "i", .model = "m", .created = 1}, "", "", o);
+  const auto json = daemon::completions::completion_json::answer({.id = "i", .model = "m", .created = 1}, "", "", o);
   CHECK(
       json.find(R"("content":null,"refusal":null,"tool_calls":[{"id":"b","type":"function","function":{"name":"mine",)"
                 R"("arguments":"{\"city\": \"Oslo\"}"}}])") != std::string::npos);
   CHECK(json.find(R"("prompt_tokens":7,"completion_tokens":3,"total_tokens":10)") != std::string::npos);
   CHECK(raw_json::parse(json).has_value());
   const auto thought =
-      mcpbx::daemon::completions::completion_json::answer({.id = "i", .model = "m", .created = 1}, "", "de\"ep", o);
+      daemon::completions::completion_json::answer({.id = "i", .model = "m", .created = 1}, "", "de\"ep", o);
   CHECK(thought.find(R"("refusal":null,"reasoning_content":"de\"ep","tool_calls")") != std::string::npos);
   std::string chunks;
-  mcpbx::daemon::completions::completion_json::append_calls(chunks, {.id = "i", .model = "m", .created = 1}, o.calls);
+  daemon::completions::completion_json::append_calls(chunks, {.id = "i", .model = "m", .created = 1}, o.calls);
   CHECK(chunks.find(R"("delta":{"tool_calls":[{"index":0,"id":"b","type":"function")") != std::string::npos);
 }
 

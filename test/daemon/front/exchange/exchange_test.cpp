@@ -29,11 +29,11 @@ struct scripted_caller final : exchange::outlet {
   explicit scripted_caller(door_context& door, const std::string& body = "") {
     x = std::make_shared<exchange>(door, *this, exchange::request{{}, shared_bytes::copy(body), "name", "uid:1"});
   }
-  void answer(mcpbx::http::servers::server_answer a, bool fault) override {
+  void answer(http::servers::server_answer a, bool fault) override {
     log.push_back((fault ? "refuse " : "answer ") + std::to_string(a.status));
     drop();
   }
-  void begin(int status, std::vector<mcpbx::http::header>) override { note("begin " + std::to_string(status)); }
+  void begin(int status, std::vector<http::header>) override { note("begin " + std::to_string(status)); }
   void send(std::string_view part) override { note("send " + std::string(part)); }
   void finish(bool whole) override {
     log.push_back(whole ? "finish" : "cut");
@@ -285,7 +285,7 @@ TEST_CASE("/mcp: an answer that is cancelled after its connection has left is ov
     const auto s =
         std::make_shared<answer_stream>(e.door, told, answer_stream::options{.number = 1, .resumable = true});
     s->serve(e.caller.x);
-    if (streaming) s->push(mcpbx::mcp::rpc::make_notification("x", raw_json()), {});
+    if (streaming) s->push(mcp::rpc::make_notification("x", raw_json()), {});
     e.caller.leave();
     CHECK(told.lost == 1);
     s->respond_nothing();

@@ -157,7 +157,7 @@ TEST_CASE("G43: token, host and origin are checked at /mcp as everywhere, and er
 TEST_CASE("G42: a tool server that may not call is refused at /mcp before it has a session or a place") {
   mcp_door d;
   d.door->serves_port("127.0.0.1:1", {.on_port = true, .token = {}}, "",
-                      [](const mcpbx::mcp::socket::tcp_ends&, const std::function<void(result<std::string>)>& then) {
+                      [](const mcp::socket::tcp_ends&, const std::function<void(result<std::string>)>& then) {
                         then(fail(errc::unavailable, "a tool server may not call"));
                       });
   for (int i = 0; i < 3; ++i) {

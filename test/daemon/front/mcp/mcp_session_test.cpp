@@ -168,8 +168,8 @@ TEST_CASE("/mcp: a cancelled request ends its stream without a response") {
 TEST_CASE("/mcp: what belongs to no request goes to the stream of GET, one at a time, and waits for it") {
   mcp_door d;
   const auto session = d.begin();
-  d.backend.list_changed(mcpbx::mcp::protocol::tool_kind());
-  d.backend.list_changed(mcpbx::mcp::protocol::tool_kind());
+  d.backend.list_changed(mcp::protocol::tool_kind());
+  d.backend.list_changed(mcp::protocol::tool_kind());
   const int first = d.enter();
   d.write(first, listening(session));
   auto got = d.got(first);
@@ -181,7 +181,7 @@ TEST_CASE("/mcp: what belongs to no request goes to the stream of GET, one at a 
   bool ended = false;
   mcp_door::events(d.raw(first), &ended);
   CHECK(ended);
-  d.backend.list_changed(mcpbx::mcp::protocol::tool_kind());
+  d.backend.list_changed(mcp::protocol::tool_kind());
   CHECK(contains(mcp_door::events(d.raw(second)), "id: 0-2\ndata: "));
   // A comment keeps a silent stream alive.
   d.time.advance(14s);
@@ -221,7 +221,7 @@ TEST_CASE("/mcp: a question of a tool server goes out on the stream of its call,
   REQUIRE(d.tools->calls[0].questions);
   d.tools->calls[0].questions->ask(
       {"files", "elicitation/create", raw_json::own(R"({"message":"Really?","requestedSchema":{"type":"object"}})")},
-      [&](mcpbx::mcp::rpc::call_outcome&& o) { answered = std::string(o.value.text()); });
+      [&](mcp::rpc::call_outcome&& o) { answered = std::string(o.value.text()); });
   const auto asked = d.got(fd);
   CHECK(asked.header("Content-Type") == "text/event-stream");
   CHECK(contains(asked.body, R"("method":"elicitation/create")"));

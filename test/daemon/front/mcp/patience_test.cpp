@@ -25,7 +25,7 @@ class waiter final : public patience::waiter {
 };
 
 struct fixture {
-  mcpbx::test::manual_time time;
+  test::manual_time time;
   patience all{time, milliseconds{100}};
   std::string order;
   std::unique_ptr<waiter> make(char name) {
@@ -88,7 +88,7 @@ TEST_CASE("a waiter may destroy itself and others when its time is over") {
 }
 
 TEST_CASE("patience may end before those who wait for it") {
-  mcpbx::test::manual_time time;
+  test::manual_time time;
   waiter left([] {});
   {
     patience all(time, milliseconds{100});

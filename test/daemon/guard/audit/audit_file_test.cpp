@@ -40,8 +40,8 @@ TEST_CASE("G48: a line says who called which tool when, with what, and what came
   r.call.name = "git__log";
   r.call.server = "git";
   r.call.arguments = raw_json::literal(R"({"n":1})");
-  r.call.decision = mcpbx::mcp::server::call_decision::called;
-  r.call.end = mcpbx::mcp::server::call_end::result;
+  r.call.decision = mcp::server::call_decision::called;
+  r.call.end = mcp::server::call_end::result;
   r.call.result_bytes = 17;
   CHECK(to_line(r) ==
         R"({"time":"2023-11-14T22:13:20.007Z","principal":"uid:1000","pid":42,"name":"cli","tool":"git__log",)"
@@ -49,7 +49,7 @@ TEST_CASE("G48: a line says who called which tool when, with what, and what came
             sha256_hex(R"({"n":1})") + R"(","resultBytes":17})" + "\n");
   audit_record bare;
   bare.call.name = std::string(10'000, 'n') + "\n";
-  bare.call.decision = mcpbx::mcp::server::call_decision::unknown;
+  bare.call.decision = mcp::server::call_decision::unknown;
   CHECK(to_line(bare) == R"({"time":"1970-01-01T00:00:00.000Z","tool":")" + std::string(256, 'n') +
                              R"(","decision":"unknown","end":"error","argumentsSha256":")" + sha256_hex("{}") +
                              R"(","resultBytes":0})" + "\n");

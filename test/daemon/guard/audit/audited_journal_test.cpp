@@ -90,41 +90,41 @@ struct audited_run_rig {
 };
 
 run_record asked(const std::vector<std::string>& ids) {
-  auto m = std::make_shared<mcpbx::providers::message>();
-  m->role = mcpbx::providers::role::assistant;
+  auto m = std::make_shared<providers::message>();
+  m->role = providers::role::assistant;
   for (const auto& id : ids) {
-    mcpbx::providers::tool_call_block c;
+    providers::tool_call_block c;
     c.id = id;
     c.name = "tool_" + id;
     c.arguments = raw_json::literal("{}");
     m->blocks.emplace_back(std::move(c));
   }
-  mcpbx::daemon::stored::record::assistant r;
+  record::assistant r;
   r.message = std::move(m);
   return r;
 }
 
 run_record intended(const std::string& id) {
-  mcpbx::daemon::stored::record::call_intent i;
+  record::call_intent i;
   i.call_id = id;
   i.name = "s__" + id;
   i.server = "s";
   return i;
 }
 
-run_record ended(const std::string& id, mcpbx::daemon::stored::record::result_cause cause, bool is_error) {
-  return mcpbx::daemon::stored::record::call_result{id, raw_json::literal("{}"), is_error, cause, 1};
+run_record ended(const std::string& id, record::result_cause cause, bool is_error) {
+  return record::call_result{id, raw_json::literal("{}"), is_error, cause, 1};
 }
 
 run_record begun() {
-  mcpbx::daemon::stored::record::run_started r;
+  record::run_started r;
   r.run = "r";
   r.principal = "uid:7";
   return r;
 }
 
 using words = std::vector<std::string>;
-using cause = mcpbx::daemon::stored::record::result_cause;
+using cause = record::result_cause;
 
 }  // namespace
 
@@ -159,10 +159,9 @@ TEST_CASE("G48: calls that recovery closes are in the audit, those that had ende
   audited_run_rig rig;
   const auto closed = audit_of_closed_runs(rig.io.get_executor(), rig.log, rig.time);
   closed({begun(), asked({"a", "b", "c"}), intended("a"), intended("b"), ended("a", cause::server, false)},
-         {ended("b", cause::interrupted, true), ended("c", cause::interrupted, true),
-          mcpbx::daemon::stored::record::run_ended{}});
+         {ended("b", cause::interrupted, true), ended("c", cause::interrupted, true), record::run_ended{}});
   CHECK(rig.lines().empty());
-  closed({begun()}, {mcpbx::daemon::stored::record::run_ended{}});
+  closed({begun()}, {record::run_ended{}});
   closed({}, {});
   rig.io.restart();
   rig.io.run();

@@ -34,14 +34,13 @@ struct kept {
     pin_guard::options o{result<std::string>(file), {server_of("s", pin_mode::block), server_of("o", pin_mode::off)}};
     keeper.emplace(io.get_executor(), time, o);
   }
-  void list_tools(const std::vector<mcpbx::mcp::protocol::feature_item>& tools) {
-    keeper->judge("s", mcpbx::mcp::protocol::tool_kind(), list_of(tools),
-                  [this](const mcpbx::mcp::catalogs::definition_decision& d) {
-                    std::string names;
-                    if (d.withheld)
-                      for (const auto& [name, why] : *d.withheld) names += name;
-                    decisions.push_back(names.empty() ? "-" : names);
-                  });
+  void list_tools(const std::vector<mcp::protocol::feature_item>& tools) {
+    keeper->judge("s", mcp::protocol::tool_kind(), list_of(tools), [this](const mcp::catalogs::definition_decision& d) {
+      std::string names;
+      if (d.withheld)
+        for (const auto& [name, why] : *d.withheld) names += name;
+      decisions.push_back(names.empty() ? "-" : names);
+    });
   }
   void run() {
     io.restart();
@@ -149,8 +148,8 @@ TEST_CASE(
   const auto aside = k.file + ".old";
   std::filesystem::rename(k.file, aside);
   pin_guard other(k.io.get_executor(), k.time, {result<std::string>(k.file), {server_of("s", pin_mode::block)}});
-  other.judge("s", mcpbx::mcp::protocol::tool_kind(), list_of({tool_of("a", "CHANGED")}),
-              [](const mcpbx::mcp::catalogs::definition_decision&) {});
+  other.judge("s", mcp::protocol::tool_kind(), list_of({tool_of("a", "CHANGED")}),
+              [](const mcp::catalogs::definition_decision&) {});
   k.run();
   look();
   CHECK((row == "changed withheld" && k.decisions.back() == "a"));
@@ -170,8 +169,8 @@ TEST_CASE("G37: of lists that follow each other only the last is decided about")
 TEST_CASE("G37: a server that is off is offered at once, and no file is made for it") {
   kept k;
   int told = 0;
-  k.keeper->judge("o", mcpbx::mcp::protocol::tool_kind(), list_of({tool_of("a")}),
-                  [&](const mcpbx::mcp::catalogs::definition_decision& d) { told += d.withheld ? 9 : 1; });
+  k.keeper->judge("o", mcp::protocol::tool_kind(), list_of({tool_of("a")}),
+                  [&](const mcp::catalogs::definition_decision& d) { told += d.withheld ? 9 : 1; });
   CHECK(told == 1);
   k.run();
   CHECK_FALSE(std::filesystem::exists(k.file));
@@ -196,8 +195,8 @@ TEST_CASE("G38: a plain name is given anew as servers list their tools, and for 
   k.keeper.emplace(k.io.get_executor(), k.time, o);
   words said;
   const auto list = [&](const std::string& server) {
-    k.keeper->judge(server, mcpbx::mcp::protocol::tool_kind(), list_of({tool_of("read")}),
-                    [&said, server](const mcpbx::mcp::catalogs::definition_decision& d) {
+    k.keeper->judge(server, mcp::protocol::tool_kind(), list_of({tool_of("read")}),
+                    [&said, server](const mcp::catalogs::definition_decision& d) {
                       said.push_back(server + (d.prefixed ? " prefixed" : ""));
                     });
   };
@@ -246,8 +245,8 @@ TEST_CASE("G37: a server that is set while a list of another is compared does no
   k.keeper->set_servers({server_of("new", pin_mode::block), server_of("s", pin_mode::block)});
   std::vector<std::string> of_new;
   k.keeper->judge(
-      "new", mcpbx::mcp::protocol::tool_kind(), list_of({tool_of("x")}),
-      [&](const mcpbx::mcp::catalogs::definition_decision& d) { of_new.emplace_back(d.withheld ? "withheld" : "-"); });
+      "new", mcp::protocol::tool_kind(), list_of({tool_of("x")}),
+      [&](const mcp::catalogs::definition_decision& d) { of_new.emplace_back(d.withheld ? "withheld" : "-"); });
   k.run();
   CHECK(of_new == words{"-"});
   CHECK_FALSE(k.decisions.empty());

@@ -21,7 +21,7 @@ using namespace mcpbx::test;
 
 namespace {
 
-using tools = std::vector<mcpbx::mcp::protocol::feature_item>;
+using tools = std::vector<mcp::protocol::feature_item>;
 
 struct pinned_world {
   temporary_directory dir;
@@ -37,7 +37,7 @@ struct pinned_world {
     std::ofstream(file, std::ios::binary) << text;
   }
   /// Returns the decision about a server that lists these tools.
-  mcpbx::mcp::catalogs::definition_decision see(const pinned_server& s, tools listed) {
+  mcp::catalogs::definition_decision see(const pinned_server& s, tools listed) {
     pin_job job;
     job.now = "now";
     job.servers.push_back({.server = s, .tools = list_of(std::move(listed)), .judge = true});
@@ -46,7 +46,7 @@ struct pinned_world {
   }
   struct approval {
     result<std::size_t> outcome = std::size_t{0};
-    mcpbx::mcp::catalogs::definition_decision decision;
+    mcp::catalogs::definition_decision decision;
   };
   approval accept(const pinned_server& s, tools listed, pin_choice which, std::string sha256 = {}) {
     pin_job job;
@@ -56,7 +56,7 @@ struct pinned_world {
     worker.work(job);
     return {job.accepts[0].outcome, job.servers[0].decision};
   }
-  pin_report list(const pinned_server& s, mcpbx::mcp::protocol::feature_list listed, pin_choice which = {},
+  pin_report list(const pinned_server& s, mcp::protocol::feature_list listed, pin_choice which = {},
                   bool definitions = false) {
     pin_job job;
     job.servers.push_back({.server = s, .tools = std::move(listed)});
@@ -66,7 +66,7 @@ struct pinned_world {
   }
 };
 
-std::set<std::string> withheld(const mcpbx::mcp::catalogs::definition_decision& d) {
+std::set<std::string> withheld(const mcp::catalogs::definition_decision& d) {
   std::set<std::string> names;
   if (d.withheld)
     for (const auto& [name, why] : *d.withheld) names.insert(name);
@@ -254,7 +254,7 @@ TEST_CASE("G38: a plain name stays with the server that had it first, also witho
     s.plain_name = [](std::string_view tool) { return std::string(tool); };
     return s;
   };
-  const auto prefixed = [](const mcpbx::mcp::catalogs::definition_decision& d) {
+  const auto prefixed = [](const mcp::catalogs::definition_decision& d) {
     return d.prefixed ? std::set<std::string>(d.prefixed->begin(), d.prefixed->end()) : std::set<std::string>();
   };
   const auto b = plain("b", pin_mode::off), thief = plain("a", pin_mode::off);
@@ -287,7 +287,7 @@ TEST_CASE("G38: before all servers have settled, a plain name without an owner i
     s.plain_name = [](std::string_view tool) { return std::string(tool); };
     return s;
   };
-  const auto job_of = [&](bool settled, mcpbx::mcp::protocol::feature_list of_a) {
+  const auto job_of = [&](bool settled, mcp::protocol::feature_list of_a) {
     pin_job job;
     job.settled = settled;
     job.servers.push_back({.server = plain("a"), .tools = of_a, .judge = of_a != nullptr});

@@ -22,7 +22,7 @@ std::string hash_of(const std::string& definition, const std::string& origin = h
   return pin_hash(pinned_part(raw_json::own(definition)), origin);
 }
 
-server_pins pins_of(const std::vector<mcpbx::mcp::protocol::feature_item>& tools) {
+server_pins pins_of(const std::vector<mcp::protocol::feature_item>& tools) {
   server_pins pins;
   approve(pins, tools, here, "2026-01-01T00:00:00.000Z");
   return pins;
@@ -106,7 +106,7 @@ TEST_CASE("G37: a pin of an older version holds, and is taken over once with all
 
 TEST_CASE("G37: approving pins what is listed, takes out what is gone and leaves the rest alone") {
   auto pins = pins_of({tool_of("a"), tool_of("b"), tool_of("c")});
-  const std::vector<mcpbx::mcp::protocol::feature_item> now{tool_of("a"), tool_of("b", "other"), tool_of("d")};
+  const std::vector<mcp::protocol::feature_item> now{tool_of("a"), tool_of("b", "other"), tool_of("d")};
   auto one = pins;
   CHECK(approve(one, now, here, "later", "b") == 1);
   CHECK(states(compare(one, now, here)) == "a:ok b:ok d:new c:gone");
@@ -123,7 +123,7 @@ TEST_CASE("G37: definitions that are too long are pinned by their hash alone") {
   CHECK_FALSE(pins.at("large").definition);
   CHECK(pins.at("small").definition);
   CHECK(states(compare(pins, {large, tool_of("small")}, here)) == "large:ok small:ok");
-  std::vector<mcpbx::mcp::protocol::feature_item> many;
+  std::vector<mcp::protocol::feature_item> many;
   for (int i = 0; i < 30; ++i) many.push_back(tool_of("t" + std::to_string(i), std::string(200'000, 'x')));
   std::size_t kept = 0;
   for (const auto& [name, p] : pins_of(many)) kept += p.definition.text().size();
@@ -198,28 +198,27 @@ TEST_CASE("G37: a text that is not wholly right is not taken") {
 
 TEST_CASE("G37: the notice of a server says in one sentence what differs and what to do") {
   const auto pins = pins_of({tool_of("a"), tool_of("b")});
-  const std::vector<mcpbx::mcp::protocol::feature_item> now{tool_of("a", "other"), tool_of("b"), tool_of("c")};
-  CHECK(mcpbx::daemon::pins::pin_words::notice("s", pin_mode::warn, compare(pins, {tool_of("a")}, here)) == "");
-  CHECK(mcpbx::daemon::pins::pin_words::notice("s", pin_mode::warn, compare(pins, now, here)) ==
+  const std::vector<mcp::protocol::feature_item> now{tool_of("a", "other"), tool_of("b"), tool_of("c")};
+  CHECK(pin_words::notice("s", pin_mode::warn, compare(pins, {tool_of("a")}, here)) == "");
+  CHECK(pin_words::notice("s", pin_mode::warn, compare(pins, now, here)) ==
         "tool server \"s\": 1 definition is not as pinned (a), and 1 tool is new (c); look with `mcpbx pins show s`, "
         "approve with `mcpbx pins accept s`");
-  CHECK(mcpbx::daemon::pins::pin_words::notice("s", pin_mode::block, compare(pins, now, here)) ==
+  CHECK(pin_words::notice("s", pin_mode::block, compare(pins, now, here)) ==
         "tool server \"s\": 1 definition is not as pinned (a), and 1 tool is new (c); they are not offered until "
         "`mcpbx pins accept s` approves them (`mcpbx pins show` tells what differs)");
-  CHECK(
-      mcpbx::daemon::pins::pin_words::notice("s", pin_mode::warn, compare(pins, {tool_of("a"), tool_of("b")}, "{}")) ==
-      "tool server \"s\": its command, arguments, environment or address is not the one its tools were pinned with; "
-      "look with "
-      "`mcpbx pins show s`, approve with `mcpbx pins accept s`");
+  CHECK(pin_words::notice("s", pin_mode::warn, compare(pins, {tool_of("a"), tool_of("b")}, "{}")) ==
+        "tool server \"s\": its command, arguments, environment or address is not the one its tools were pinned with; "
+        "look with "
+        "`mcpbx pins show s`, approve with `mcpbx pins accept s`");
   // The commands may be pasted, and the name may come from a file of another program.
   for (const auto mode : {pin_mode::warn, pin_mode::block}) {
-    const auto pasted = mcpbx::daemon::pins::pin_words::notice("$(id); x", mode, compare(pins, now, here));
+    const auto pasted = pin_words::notice("$(id); x", mode, compare(pins, now, here));
     CHECK(pasted.contains("mcpbx pins accept '$(id); x'`"));
     CHECK_FALSE(pasted.contains("accept $(id)"));
   }
-  std::vector<mcpbx::mcp::protocol::feature_item> many;
+  std::vector<mcp::protocol::feature_item> many;
   for (int i = 0; i < 9; ++i) many.push_back(tool_of("n" + std::to_string(i) + "\u202e"));
-  CHECK(mcpbx::daemon::pins::pin_words::notice("s", pin_mode::warn, compare(pins, many, here)) ==
+  CHECK(pin_words::notice("s", pin_mode::warn, compare(pins, many, here)) ==
         "tool server \"s\": 9 tools are new (n0\\u{202e}, n1\\u{202e}, n2\\u{202e}, n3\\u{202e}, n4\\u{202e}, …); look "
         "with "
         "`mcpbx pins show s`, approve with `mcpbx pins accept s`");

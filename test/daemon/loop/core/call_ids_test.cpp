@@ -19,11 +19,11 @@ struct counting final : random_source {
   std::uint64_t next() override { return ++value; }
 };
 
-mcpbx::providers::message_ptr calling(const std::string& id) {
-  auto m = std::make_shared<mcpbx::providers::message>();
-  m->role = mcpbx::providers::role::assistant;
+providers::message_ptr calling(const std::string& id) {
+  auto m = std::make_shared<providers::message>();
+  m->role = providers::role::assistant;
   m->raw = raw_json::own(R"({"calls":[")" + id + "\"]}");
-  m->blocks.emplace_back(mcpbx::providers::tool_call_block{id, id, "t", raw_json::literal("{}"), "{}", ""});
+  m->blocks.emplace_back(providers::tool_call_block{id, id, "t", raw_json::literal("{}"), "{}", ""});
   return m;
 }
 
@@ -37,25 +37,24 @@ TEST_CASE("L3: a message with new call ids is the one that came, with the provid
 
 TEST_CASE("G29: a caller's history in which ids occur again has each once, with its results, and the same each time") {
   const auto round = [](const std::string& id) {
-    auto calls = std::make_shared<mcpbx::providers::message>(*calling(id));
+    auto calls = std::make_shared<providers::message>(*calling(id));
     calls->raw = {};
-    calls->blocks.emplace_back(
-        mcpbx::providers::tool_call_block{"own" + id, "", "t", raw_json::literal("{}"), "{}", ""});
-    auto results = std::make_shared<mcpbx::providers::message>();
-    results->role = mcpbx::providers::role::tool_results;
+    calls->blocks.emplace_back(providers::tool_call_block{"own" + id, "", "t", raw_json::literal("{}"), "{}", ""});
+    auto results = std::make_shared<providers::message>();
+    results->role = providers::role::tool_results;
     for (const auto& answered : {"own" + id, id})
-      results->blocks.emplace_back(mcpbx::providers::tool_result_block{answered, "t", raw_json::literal("{}"), false});
-    return std::vector<mcpbx::providers::message_ptr>{calls, results};
+      results->blocks.emplace_back(providers::tool_result_block{answered, "t", raw_json::literal("{}"), false});
+    return std::vector<providers::message_ptr>{calls, results};
   };
-  const auto ids = [](const mcpbx::providers::message& m) {
+  const auto ids = [](const providers::message& m) {
     std::vector<std::string> all;
     for (const auto& b : m.blocks) {
-      if (const auto* call = std::get_if<mcpbx::providers::tool_call_block>(&b)) all.push_back(call->id);
-      if (const auto* result = std::get_if<mcpbx::providers::tool_result_block>(&b)) all.push_back(result->call_id);
+      if (const auto* call = std::get_if<providers::tool_call_block>(&b)) all.push_back(call->id);
+      if (const auto* result = std::get_if<providers::tool_result_block>(&b)) all.push_back(result->call_id);
     }
     return all;
   };
-  std::vector<mcpbx::providers::message_ptr> said, before;
+  std::vector<providers::message_ptr> said, before;
   for (int rounds = 1; rounds <= 4; ++rounds) {
     for (auto& m : round("call_0")) said.push_back(m);
     auto sent = said;

@@ -15,14 +15,14 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-daemon::stored::record::assistant in_groups(std::vector<providers::tool_call_block> calls, std::vector<int> groups) {
+record::assistant in_groups(std::vector<providers::tool_call_block> calls, std::vector<int> groups) {
   auto r = reply("", std::move(calls));
   r.serial_groups = std::move(groups);
   return r;
 }
 
-daemon::stored::record::call_intent intent(const std::string& id, int attempt, bool repeatable = true) {
-  daemon::stored::record::call_intent i;
+record::call_intent intent(const std::string& id, int attempt, bool repeatable = true) {
+  record::call_intent i;
   i.call_id = id;
   i.name = "lookup";
   i.server = "srv";
@@ -101,10 +101,10 @@ TEST_CASE("G24: a call that had left before a crash is told so also where the ru
     run_core again;
     for (const auto& r : s.records) again.apply(r);
     again.resume();
-    again.apply(daemon::stored::record::cancel{why, "it is over"});
+    again.apply(record::cancel{why, "it is over"});
     int closed = 0;
     for (const auto& c : again.commands()) {
-      const auto* close = std::get_if<daemon::core::command::close_call>(&c);
+      const auto* close = std::get_if<command::close_call>(&c);
       if (!close) continue;
       ++closed;
       CHECK_MESSAGE(contains(close->text, "it may have taken effect"), close->text);
@@ -169,9 +169,9 @@ TEST_CASE("L14: when the model refuses for length the oldest results are cut and
   const auto depth = s.core.facts().depth;
   REQUIRE(s.model_open);
   s.model_open = false;
-  s.take(daemon::stored::record::model_failed{too_long(), 1});
+  s.take(record::model_failed{too_long(), 1});
   CHECK(s.started.back() == lines{"begin_round " + std::to_string(depth)});
-  CHECK(std::get<daemon::core::command::begin_round>(s.todo.front()).shortened == 2);
+  CHECK(std::get<command::begin_round>(s.todo.front()).shortened == 2);
   CHECK(bytes_of(s.core, 3) < 1000);
   CHECK(bytes_of(s.core, 5) < 1000);
   CHECK(bytes_of(s.core, 7) > 5000);
@@ -215,12 +215,12 @@ TEST_CASE("L14: a crash between the refusal and the new request makes that reque
   script s;
   s.model(reply("", {call("a")})).answer(answered("a", large));
   s.model_open = false;
-  s.take(daemon::stored::record::model_failed{too_long(), 1});
+  s.take(record::model_failed{too_long(), 1});
   script again(s.records);
   CHECK(print(again.core.commands()) == lines{"begin_round 1"});
   again.settle();
   CHECK(again.model_open);
   CHECK(bytes_of(again.core, 3) < 1000);
   const auto rest = fold(s.records, s.records.size()).recovery();
-  CHECK(std::get<daemon::stored::record::run_ended>(rest.back()).reason == stop_reason::interrupted);
+  CHECK(std::get<record::run_ended>(rest.back()).reason == stop_reason::interrupted);
 }

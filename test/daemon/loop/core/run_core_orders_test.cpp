@@ -215,20 +215,19 @@ TEST_CASE("G24: after a crash open calls are closed as interrupted and the run e
   s.answer(answered("b"));
   const auto rest = fold(s.records, s.records.size()).recovery();
   CHECK(print_all(rest).size() == 3);
-  REQUIRE(std::holds_alternative<daemon::stored::record::cancel>(rest[0]));
-  const auto& closed = std::get<daemon::stored::record::call_result>(rest[1]);
+  REQUIRE(std::holds_alternative<record::cancel>(rest[0]));
+  const auto& closed = std::get<record::call_result>(rest[1]);
   CHECK(closed.call_id == "a");
-  CHECK(closed.cause == daemon::stored::record::result_cause::interrupted);
-  CHECK(std::get<daemon::stored::record::run_ended>(rest[2]).reason == stop_reason::interrupted);
+  CHECK(closed.cause == record::result_cause::interrupted);
+  CHECK(std::get<record::run_ended>(rest[2]).reason == stop_reason::interrupted);
 
   // A failed journal ends the run with store_error and closes its open calls as a crash does.
   const auto lost =
       fold(s.records, s.records.size()).recovery({stop_reason::store_error, "the run's journal could not be written"});
   REQUIRE(lost.size() == 3);
-  CHECK(std::get<daemon::stored::record::call_result>(lost[1]).cause ==
-        daemon::stored::record::result_cause::interrupted);
-  CHECK(std::get<daemon::stored::record::call_result>(lost[1]).result.text() == closed.result.text());
-  CHECK(std::get<daemon::stored::record::run_ended>(lost[2]).reason == stop_reason::store_error);
+  CHECK(std::get<record::call_result>(lost[1]).cause == record::result_cause::interrupted);
+  CHECK(std::get<record::call_result>(lost[1]).result.text() == closed.result.text());
+  CHECK(std::get<record::run_ended>(lost[2]).reason == stop_reason::store_error);
 }
 
 TEST_CASE("G24: a run whose end was decided ends that way after a crash") {
@@ -236,7 +235,7 @@ TEST_CASE("G24: a run whose end was decided ends that way after a crash") {
   s.model(reply("hello"));
   const auto rest = fold(s.records, s.records.size() - 1).recovery();
   REQUIRE(rest.size() == 1);
-  CHECK(std::get<daemon::stored::record::run_ended>(rest[0]).reason == stop_reason::final);
+  CHECK(std::get<record::run_ended>(rest[0]).reason == stop_reason::final);
   CHECK(fold(s.records, s.records.size()).recovery().empty());
   CHECK(run_core().recovery().empty());
 }

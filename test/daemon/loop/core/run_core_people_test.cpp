@@ -54,7 +54,7 @@ TEST_CASE("G39: a yes holds for the very definition and arguments that were show
   script s;
   s.model(reply("", {call("a", "guarded")}));
   s.asked.clear();
-  s.take(daemon::stored::record::answer{"q_a", raw_json::own(R"({"approve":true})"), false});
+  s.take(record::answer{"q_a", raw_json::own(R"({"approve":true})"), false});
   CHECK(s.core.approved("a", "t", "a"));
   CHECK_FALSE(s.core.approved("a", "other", "a"));
   CHECK_FALSE(s.core.approved("a", "t", "other"));
@@ -103,7 +103,7 @@ TEST_CASE("L9 G24: a run that was ending when mcpbx was interrupted ends, and ma
   CHECK(s.running == lines{"a", "b"});
   s.take(failed("b"));  // the crash comes before the next record
   for (auto& r : s.records)
-    if (auto* intent = std::get_if<daemon::stored::record::call_intent>(&r)) intent->repeatable = true;
+    if (auto* intent = std::get_if<record::call_intent>(&r)) intent->repeatable = true;
   script again(s.records);
   again.settle();
   CHECK(again.running.empty());
@@ -117,7 +117,7 @@ TEST_CASE("L11 L19: when nobody was there to be asked the run ends, and its sess
   begun.session = "ses_1";
   script s(std::vector<run_record>{begun});
   s.model(reply("", {call("a", "guarded"), call("b", "mine"), call("c")}));
-  s.take(daemon::stored::record::answer{"q_a", {}, true, true});
+  s.take(record::answer{"q_a", {}, true, true});
   s.settle();
   CHECK_FALSE(s.core.facts().ended);
   s.answer(answered("c"));
@@ -154,7 +154,7 @@ TEST_CASE("G24: a repeatable call is made again after a crash, and a parked run 
   s.model_open = false;
   s.take(reply("", {call("a")}));
   s.todo.clear();
-  daemon::stored::record::call_intent intent;
+  record::call_intent intent;
   intent.call_id = "a";
   intent.repeatable = true;
   s.take(intent);
@@ -226,7 +226,7 @@ TEST_CASE("L19: a server's question during a call waits beside the call and its 
   REQUIRE(s.core.find_question("d_a"));
   CHECK(s.core.questions().size() == 1);
   std::erase(s.asked, "d_a");
-  s.take(daemon::stored::record::answer{"d_a", raw_json::literal(R"({"action":"accept","content":{"n":1}})")});
+  s.take(record::answer{"d_a", raw_json::literal(R"({"action":"accept","content":{"n":1}})")});
   CHECK(s.started.back() == lines{"pass_answer d_a"});
   CHECK_FALSE(s.core.waits_for_people());
   CHECK_FALSE(s.core.find_question("d_a"));
@@ -240,9 +240,9 @@ TEST_CASE("L19: several questions of one call are answered one by one and a with
   s.model(reply("", {call("a")}));
   s.asks("a", "one").asks("a", "two").asks("a", "three");
   CHECK(s.asked == lines{"one", "two", "three"});
-  s.take(daemon::stored::record::answer{"two", raw_json::literal(R"({"action":"decline"})")});
+  s.take(record::answer{"two", raw_json::literal(R"({"action":"decline"})")});
   CHECK(s.started.back() == lines{"pass_answer two"});
-  daemon::stored::record::answer gone{"one", raw_json::literal(R"({"action":"cancel"})")};
+  record::answer gone{"one", raw_json::literal(R"({"action":"cancel"})")};
   gone.withdrawn = true;
   s.take(gone);
   CHECK(s.started.back().empty());
@@ -269,8 +269,7 @@ TEST_CASE("L18 L19: a run that is resumed after a crash closes the questions of 
   s.model(reply("", {call("a"), call("b")}));
   s.asks("a").asks("b");
   for (auto& r : s.records)
-    if (auto* intent = std::get_if<daemon::stored::record::call_intent>(&r))
-      intent->repeatable = intent->call_id == "b";
+    if (auto* intent = std::get_if<record::call_intent>(&r)) intent->repeatable = intent->call_id == "b";
   auto again = after_crash(s);
   again.settle();
   CHECK(again.core.questions().empty());

@@ -72,7 +72,7 @@ TEST_CASE("L3: history keeps its order and text beside calls") {
   const auto& m = s.core.facts().messages;
   REQUIRE(m.size() == 5);
   CHECK(m[2]->text() == "let me see");
-  CHECK(m[2] == std::get<daemon::stored::record::assistant>(s.records[2]).message);  // the same object as in the record
+  CHECK(m[2] == std::get<record::assistant>(s.records[2]).message);  // the same object as in the record
   CHECK(result_block(s.core, 3, 0).call_id == "a");
   CHECK(result_block(s.core, 3, 1).call_id == "b");
   CHECK(result_block(s.core, 3, 0).name == "lookup");
@@ -197,8 +197,7 @@ TEST_CASE("L8: time up closes what is open with the reason timeout") {
   s.cancel(stop_reason::timeout, "the time limit of 120 s for the run was reached");
   CHECK(s.core.facts().answer.reason == stop_reason::timeout);
   CHECK(contains(s.core.facts().answer.reason_text, "120 s"));
-  CHECK(std::get<daemon::stored::record::call_result>(s.records[s.records.size() - 2]).cause ==
-        daemon::stored::record::result_cause::timed_out);
+  CHECK(std::get<record::call_result>(s.records[s.records.size() - 2]).cause == record::result_cause::timed_out);
   CHECK(fault_of(s.core.facts().messages) == "");
 }
 
@@ -309,12 +308,12 @@ TEST_CASE("L9 G24: records in which an older mcpbx began a call behind a failure
   bad.arguments = {};
   bad.problem = "the JSON ends in the middle of an object";
   script s(l);
-  s.take(daemon::stored::record::round_started{0, "m", true, 0});
+  s.take(record::round_started{0, "m", true, 0});
   s.take(reply("", {bad, call("b")}));
   CHECK(s.started.back() == lines{"close_call a bad_arguments", "intend_calls b"});
   s.take(failed("a"));
   CHECK(s.started.back().empty());
-  daemon::stored::record::call_intent begun;
+  record::call_intent begun;
   begun.call_id = "b";
   s.take(begun);
   CHECK(s.started.back() == lines{"run_call b"});
@@ -352,8 +351,7 @@ TEST_CASE("L10: an unknown tool is refused without an intent and counts as an er
   script s;
   for (int i = 0; i < 3; ++i) s.model(reply("", {call("c" + std::to_string(i), "unknown")}));
   CHECK(s.core.facts().answer.reason == stop_reason::consecutive_errors);
-  CHECK(std::ranges::none_of(
-      s.records, [](const auto& r) { return std::holds_alternative<daemon::stored::record::call_intent>(r); }));
+  CHECK(std::ranges::none_of(s.records, [](const auto& r) { return std::holds_alternative<record::call_intent>(r); }));
 }
 
 TEST_CASE("L11: a failed model call ends the run with the provider's sentence") {
@@ -428,7 +426,7 @@ TEST_CASE("G29: the model may try again after a malformed call") {
 }
 
 TEST_CASE("L11: a reply that filled the context or was only a call that nobody can read names its model and the mend") {
-  const auto by = [](daemon::stored::record::assistant r) {
+  const auto by = [](record::assistant r) {
     auto m = std::make_shared<providers::message>(*r.message);
     m->origin = {"anthropic", "https://api.example.com/x?key=1", "claude"};
     r.message = std::move(m);
@@ -576,8 +574,7 @@ TEST_CASE("L18: a cancel closes every call and then ends") {
   s.answer(answered("a"));
   s.cancel();
   const auto at = static_cast<std::size_t>(
-      std::ranges::find_if(s.records,
-                           [](const auto& r) { return std::holds_alternative<daemon::stored::record::cancel>(r); }) -
+      std::ranges::find_if(s.records, [](const auto& r) { return std::holds_alternative<record::cancel>(r); }) -
       s.records.begin());
   CHECK(s.started[at] == lines{"cancel_open", "close_call b cancelled", "close_call c cancelled"});
   CHECK(s.core.facts().answer.reason == stop_reason::cancelled);

@@ -27,7 +27,7 @@ struct seen_page {
   std::string text, notice;
 };
 seen_page read(const kept_results& kept, const raw_json& args, std::int64_t most = 1000) {
-  const auto page = daemon::results::read_result::page(kept, args, most);
+  const auto page = read_result::page(kept, args, most);
   REQUIRE(raw_json::parse(page.text()).has_value());
   CHECK(page.text().size() < static_cast<std::size_t>(most) + 300);
   seen_page seen;

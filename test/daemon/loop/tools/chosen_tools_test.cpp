@@ -97,7 +97,7 @@ TEST_CASE("M4 L16: a run under a profile calls by the new name, and events and i
   CHECK(contains(f.caller_.of("tool_call").at(0), R"("name":"file_lookup","server":"srv")"));
   CHECK(contains(f.caller_.member("toolCalls"), R"({"id":"a","name":"file_lookup","server":"srv")"));
   CHECK(contains(f.caller_.member("messages"), "there is no tool named"));
-  const auto& started = std::get<daemon::stored::record::run_started>(f.written().front());
+  const auto& started = std::get<record::run_started>(f.written().front());
   CHECK(started.tools.rename.at("srv__lookup") == "file_lookup");
 }
 

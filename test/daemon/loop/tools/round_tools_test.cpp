@@ -21,8 +21,8 @@ using namespace mcpbx::json;
 
 namespace {
 
-mcpbx::mcp::catalogs::entry_ptr entry(const std::string& name) {
-  auto e = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>();
+mcp::catalogs::entry_ptr entry(const std::string& name) {
+  auto e = std::make_shared<mcp::catalogs::catalog_entry>();
   e->name = "s__" + name;
   e->server = "s";
   e->tool = name;
@@ -30,29 +30,28 @@ mcpbx::mcp::catalogs::entry_ptr entry(const std::string& name) {
   return e;
 }
 
-mcpbx::mcp::catalogs::entry_ptr defined(const std::string& name, const raw_json& definition) {
-  auto e = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*entry(name));
+mcp::catalogs::entry_ptr defined(const std::string& name, const raw_json& definition) {
+  auto e = std::make_shared<mcp::catalogs::catalog_entry>(*entry(name));
   e->definition = definition;
   e->hash = stable_hash(definition.text());
   return e;
 }
 
-mcpbx::mcp::catalogs::entry_ptr described(const std::string& name, const std::string& words) {
+mcp::catalogs::entry_ptr described(const std::string& name, const std::string& words) {
   return defined(name, raw_json::own(R"({"name":")" + name +
                                      R"(","inputSchema":{"type":"object","$id":"x","properties":{"a":)"
                                      R"({"default":")" +
                                      words + R"("}}}})"));
 }
 
-mcpbx::mcp::catalogs::catalog_ptr catalog_of(std::vector<mcpbx::mcp::catalogs::entry_ptr> entries,
-                                             std::uint64_t revision) {
-  return std::make_shared<mcpbx::mcp::catalogs::catalog>(std::move(entries), revision);
+mcp::catalogs::catalog_ptr catalog_of(std::vector<mcp::catalogs::entry_ptr> entries, std::uint64_t revision) {
+  return std::make_shared<mcp::catalogs::catalog>(std::move(entries), revision);
 }
 
 struct counted_adapter {
   int calls = 0;
   tool_adapter adapter() {
-    return [this](std::span<const mcpbx::mcp::catalogs::entry_ptr> entries, std::string_view api) {
+    return [this](std::span<const mcp::catalogs::entry_ptr> entries, std::string_view api) {
       ++calls;
       std::vector<adapted_tool> all;
       for (std::size_t i = 0; i < entries.size(); ++i)
@@ -146,8 +145,8 @@ TEST_CASE("round_tools: the cache is bounded") {
 
 TEST_CASE("F8: the schema adapter gives names that models take and leaves unusable tools out") {
   round_tools tools;
-  auto dotted = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*entry("a.b"));
-  auto broken = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*entry("broken"));
+  auto dotted = std::make_shared<mcp::catalogs::catalog_entry>(*entry("a.b"));
+  auto broken = std::make_shared<mcp::catalogs::catalog_entry>(*entry("broken"));
   broken->definition = raw_json::literal(R"({"name":"broken","inputSchema":{"type":"array"}})");
   const auto offered = tools.offer(catalog_of({dotted, entry("plain"), broken}, 1), {}, "openai-chat");
   REQUIRE(offered->set->tools.size() == offered->names.size());
@@ -160,7 +159,7 @@ TEST_CASE("F8: the schema adapter gives names that models take and leaves unusab
 TEST_CASE("F8: what a definition becomes is kept per API: a changed catalog converts only what changed") {
   round_tools tools;
   const auto wide = [](const std::string& name) {
-    auto e = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*entry(name));
+    auto e = std::make_shared<mcp::catalogs::catalog_entry>(*entry(name));
     e->definition = raw_json::own(
         R"({"name":")" + name + R"(","inputSchema":{"type":"object","$schema":"x","properties":{"$odd":{},"a":{}}}})");
     return e;
@@ -182,25 +181,25 @@ TEST_CASE("F8: what a definition becomes is kept per API: a changed catalog conv
 
 TEST_CASE("F8: one changed tool of many is converted and encoded alone, and the request is what it would be anew") {
   constexpr std::size_t count = 200, changed = 77;
-  std::vector<mcpbx::mcp::catalogs::entry_ptr> entries;
+  std::vector<mcp::catalogs::entry_ptr> entries;
   for (std::size_t i = 0; i < count; ++i) entries.push_back(described("t" + std::to_string(i), "before"));
   const auto before = catalog_of(entries, 1);
   entries[changed] = described("t" + std::to_string(changed), "after");
   const auto after = catalog_of(entries, 2);
-  mcpbx::providers::wire::wire_options options;
+  providers::wire::wire_options options;
   options.base_url = "http://127.0.0.1/v1";
   for (const std::string api : {"openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "azure", "dial"}) {
     CAPTURE(api);
     round_tools tools;
-    const auto ask = [&](round_tools& from, const mcpbx::mcp::catalogs::catalog_ptr& catalog) {
-      mcpbx::providers::model_request request;
+    const auto ask = [&](round_tools& from, const mcp::catalogs::catalog_ptr& catalog) {
+      providers::model_request request;
       request.tools = from.offer(catalog, {}, api)->set;
-      return std::pair(request.tools, mcpbx::providers::registry::find_codec(api)->encode(request, options).body.str());
+      return std::pair(request.tools, providers::registry::find_codec(api)->encode(request, options).body.str());
     };
     const auto [first, first_body] = ask(tools, before);
     // Remembers the encoded form of each tool, by the codec's key.
     std::vector<const char*> encoded;
-    std::string key(mcpbx::providers::registry::find_api(api)->tools.name);
+    std::string key(providers::registry::find_api(api)->tools.name);
     if (api == "openai-responses" || api == "anthropic") key += "/lax";
     for (const auto& t : first->tools) encoded.push_back(t.encoded->remembered(key).text().data());
     const auto [second, second_body] = ask(tools, after);
@@ -252,8 +251,7 @@ TEST_CASE(
 
 TEST_CASE("F8: what a definition lost on its way to an API is logged once for each API") {
   std::vector<std::string> lines;
-  mcpbx::log::install(mcpbx::log::level::warn,
-                      [&](mcpbx::log::level, std::string_view line) { lines.emplace_back(line); });
+  log::install(log::level::warn, [&](log::level, std::string_view line) { lines.emplace_back(line); });
   const auto adapt = schema_adapter();
   const std::vector lossy{
       defined("a", raw_json::literal(R"({"name":"a","inputSchema":{"properties":{"b":1,"c":{"$ref":"#/d"}}}})"))};
@@ -267,14 +265,14 @@ TEST_CASE("F8: what a definition lost on its way to an API is logged once for ea
   CHECK(lines.size() == 1);
   adapt(lossy, "anthropic");
   CHECK(lines.size() == 2);
-  mcpbx::log::install(mcpbx::log::level::off, {});
+  log::install(log::level::off, {});
 }
 
 TEST_CASE("F8: what is kept of definitions is bounded in number and in bytes") {
   const auto adapt = schema_adapter();
   const auto kept_after = [&](std::size_t others, const std::string& words) {
     const std::vector first{described("first", "")};
-    const std::weak_ptr<const mcpbx::providers::fragment_cache> one = adapt(first, "openai-chat")[0].definition.encoded;
+    const std::weak_ptr<const providers::fragment_cache> one = adapt(first, "openai-chat")[0].definition.encoded;
     CHECK(adapt(first, "openai-chat")[0].definition.encoded == one.lock());
     for (std::size_t i = 0; i < others; ++i)
       adapt(std::vector{described("t" + std::to_string(i), words)}, "openai-chat");
@@ -301,8 +299,7 @@ TEST_CASE("F8: what is kept of a definition does not keep the list that it came 
 TEST_CASE(
     "F8: of more tools than there is room for the first of each server are offered, and the others are told once") {
   std::vector<std::string> lines;
-  mcpbx::log::install(mcpbx::log::level::warn,
-                      [&](mcpbx::log::level, std::string_view line) { lines.emplace_back(line); });
+  log::install(log::level::warn, [&](log::level, std::string_view line) { lines.emplace_back(line); });
   counted_adapter c;
   round_tools tools(c.adapter());
   const auto a = entry("a"), b = entry("b"), d = entry("d"), odd = entry("odd"), z = entry("z");
@@ -323,19 +320,19 @@ TEST_CASE(
   CHECK(tools.offer(catalog_of({a, b, d, z}, 4), {}, "x")->names.size() == 4);
   CHECK(tools.offer(catalog_of({a, b, d, z}, 4), {}, "x", 0)->names.empty());
   CHECK(lines.size() == 2);
-  std::vector<mcpbx::mcp::catalogs::entry_ptr> many;
+  std::vector<mcp::catalogs::entry_ptr> many;
   for (int i = 100; i < 200; ++i) many.push_back(entry(std::to_string(i)));
   CHECK(tools.offer(catalog_of(many, 5), {}, "x", 10)->left_out.size() == 90);
   CHECK(lines.back().find("s__159 and 40 more; choose") != std::string::npos);
-  mcpbx::log::install(mcpbx::log::level::off, {});
+  log::install(log::level::off, {});
 }
 
 TEST_CASE("F8: the caller's own tools are never left out") {
   counted_adapter c;
   round_tools tools(c.adapter());
   const auto base = tools.offer(catalog_of({entry("a"), entry("b"), entry("d")}, 1), {}, "x", 1);
-  auto mine = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*entry("mine"));
-  auto hides = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*entry("a"));
+  auto mine = std::make_shared<mcp::catalogs::catalog_entry>(*entry("mine"));
+  auto hides = std::make_shared<mcp::catalogs::catalog_entry>(*entry("a"));
   const auto all = tools.with_own(*base, {mine, hides}, "x");
   CHECK(all->names == std::vector<std::string>{"x_b", "x_mine", "x_a"});
   CHECK(all->find("x_a") == hides.get());
@@ -364,11 +361,11 @@ TEST_CASE("L21: a caller's tool that it wants strict is told so to the API, a se
 
 namespace {
 
-std::vector<mcpbx::mcp::catalogs::entry_ptr> entries_of(const std::vector<std::string>& servers, int each) {
-  std::vector<mcpbx::mcp::catalogs::entry_ptr> all;
+std::vector<mcp::catalogs::entry_ptr> entries_of(const std::vector<std::string>& servers, int each) {
+  std::vector<mcp::catalogs::entry_ptr> all;
   for (const auto& server : servers)
     for (int i = 0; i < each; ++i) {
-      auto e = std::make_shared<mcpbx::mcp::catalogs::catalog_entry>(*entry("t" + std::to_string(i)));
+      auto e = std::make_shared<mcp::catalogs::catalog_entry>(*entry("t" + std::to_string(i)));
       e->server = server;
       e->name = server + "__" + e->tool;
       all.push_back(e);
@@ -380,7 +377,7 @@ std::vector<mcpbx::mcp::catalogs::entry_ptr> entries_of(const std::vector<std::s
 
 TEST_CASE(
     "F8: where there is no room for all tools each server has its share and those named in the question go along") {
-  round_tools tools([](std::span<const mcpbx::mcp::catalogs::entry_ptr> entries, std::string_view) {
+  round_tools tools([](std::span<const mcp::catalogs::entry_ptr> entries, std::string_view) {
     std::vector<adapted_tool> all;
     for (std::size_t n = 0; n < entries.size(); ++n) {
       adapted_tool tool;

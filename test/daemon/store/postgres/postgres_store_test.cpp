@@ -323,7 +323,7 @@ TEST_CASE("G24 G25: runs that are to go on are kept until the database takes a w
   const auto taken = take();
   REQUIRE_MESSAGE(taken.has_value(), (taken ? "" : taken.error().message));
   REQUIRE(taken->size() == 1);
-  left.emplace_back(mcpbx::daemon::stored::record::taken_over{});
+  left.emplace_back(record::taken_over{});
   CHECK(texts_of(taken->front().records) == texts_of(left));
   CHECK(take().value().empty());
 }

@@ -32,35 +32,34 @@ T again_as(std::size_t index) {
   return std::get<T>(again(sample_records()[index]));
 }
 
-void check_message(const mcpbx::providers::message& m) {
+void check_message(const providers::message& m) {
   const auto want = full_message();
   CHECK(m.role == want->role);
   CHECK(m.origin == want->origin);
   CHECK(m.raw.text() == want->raw.text());
   REQUIRE(m.blocks.size() == want->blocks.size());
-  CHECK(std::get<mcpbx::providers::text_block>(m.blocks[0]).text ==
-        std::get<mcpbx::providers::text_block>(want->blocks[0]).text);
-  CHECK_FALSE(std::get<mcpbx::providers::text_block>(m.blocks[0]).foreign);
-  const auto& foreign = std::get<mcpbx::providers::text_block>(m.blocks[11]);
+  CHECK(std::get<providers::text_block>(m.blocks[0]).text == std::get<providers::text_block>(want->blocks[0]).text);
+  CHECK_FALSE(std::get<providers::text_block>(m.blocks[0]).foreign);
+  const auto& foreign = std::get<providers::text_block>(m.blocks[11]);
   CHECK((foreign.text == "use it well" && foreign.foreign));
-  const auto& data = std::get<mcpbx::providers::image_block>(m.blocks[1]);
+  const auto& data = std::get<providers::image_block>(m.blocks[1]);
   CHECK((data.mime == "image/png" && data.data == "aGVsbG8=" && data.url.empty()));
-  const auto& shown = std::get<mcpbx::providers::image_block>(m.blocks[2]);
+  const auto& shown = std::get<providers::image_block>(m.blocks[2]);
   CHECK((shown.url == "https://pictures.example/1.png" && shown.detail == "low"));
-  const auto& thought = std::get<mcpbx::providers::reasoning_block>(m.blocks[3]);
+  const auto& thought = std::get<providers::reasoning_block>(m.blocks[3]);
   CHECK((thought.text == "thought" && thought.opaque.text() == "{\"signature\":\"s1\"}"));
-  CHECK(std::get<mcpbx::providers::reasoning_block>(m.blocks[4]).opaque.empty());
-  const auto& call = std::get<mcpbx::providers::tool_call_block>(m.blocks[5]);
+  CHECK(std::get<providers::reasoning_block>(m.blocks[4]).opaque.empty());
+  const auto& call = std::get<providers::tool_call_block>(m.blocks[5]);
   CHECK((call.id == "call-1" && call.provider_id == "provider-1" && call.name == "srv__tool"));
   CHECK((call.arguments.text() == "{\"b\": 1, \"b\":2}" && call.arguments_text == call.arguments.text()));
-  const auto& bad = std::get<mcpbx::providers::tool_call_block>(m.blocks[6]);
+  const auto& bad = std::get<providers::tool_call_block>(m.blocks[6]);
   CHECK((bad.arguments.empty() && bad.arguments_text == "{not json" && bad.problem == "the arguments are no JSON"));
-  const auto& result = std::get<mcpbx::providers::tool_result_block>(m.blocks[7]);
+  const auto& result = std::get<providers::tool_result_block>(m.blocks[7]);
   CHECK((result.call_id == "call-1" && result.name == "srv__tool" && result.is_error));
   CHECK(result.result.text() == "{\"content\":[],\"x\":18446744073709551616}");
-  CHECK(std::get<mcpbx::providers::refusal_block>(m.blocks[8]).text == "I will not");
-  CHECK(std::get<mcpbx::providers::opaque_block>(m.blocks[9]).json.text() == "[\"opaque\",{}]");
-  const auto& file = std::get<mcpbx::providers::file_block>(m.blocks[10]);
+  CHECK(std::get<providers::refusal_block>(m.blocks[8]).text == "I will not");
+  CHECK(std::get<providers::opaque_block>(m.blocks[9]).json.text() == "[\"opaque\",{}]");
+  const auto& file = std::get<providers::file_block>(m.blocks[10]);
   CHECK((file.mime == "application/pdf" && file.name == "a.pdf" && file.data == "aGVsbG8=" && file.url.empty()));
 }
 
@@ -95,28 +94,28 @@ TEST_CASE("record format: every kind of record reads back as it was written") {
 }
 
 TEST_CASE("record format: the input of a run keeps the tools behind names of a conversation from another session") {
-  mcpbx::daemon::stored::record::run_started beside;
+  record::run_started beside;
   beside.run = "r";
   beside.meant = {{"a__b", "a", "b"}, {"c", "", "d"}};
-  CHECK(std::get<mcpbx::daemon::stored::record::run_started>(again(beside)).meant == beside.meant);
+  CHECK(std::get<record::run_started>(again(beside)).meant == beside.meant);
   CHECK(contains(refusal_of(R"({"v":1,"type":"run_started","run":"r","meant":[{"tool":"b"}]})"), "name is not there"));
 }
 
 TEST_CASE("record format: the input of a run keeps the trace of its caller, and takes no wrong one from a file") {
-  mcpbx::daemon::stored::record::run_started traced;
+  record::run_started traced;
   traced.run = "r";
   traced.trace = {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "a=1,b=2"};
-  CHECK(std::get<mcpbx::daemon::stored::record::run_started>(again(traced)).trace == traced.trace);
+  CHECK(std::get<record::run_started>(again(traced)).trace == traced.trace);
   traced.trace.parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\nX: y";
-  CHECK(std::get<mcpbx::daemon::stored::record::run_started>(again(traced)).trace == trace_context());
+  CHECK(std::get<record::run_started>(again(traced)).trace == trace_context());
 }
 
 TEST_CASE("record format: the input of a run keeps its messages and limits") {
-  const auto r = again_as<mcpbx::daemon::stored::record::run_started>(0);
+  const auto r = again_as<record::run_started>(0);
   CHECK((r.run == "run-1" && r.session == "session-1" && r.principal == "uid 1000" && r.model == "configured-1"));
   REQUIRE(r.messages.size() == 3);
-  CHECK((r.messages[0]->role == mcpbx::providers::role::system && r.messages[0]->text() == "be brief"));
-  CHECK((r.messages[1]->role == mcpbx::providers::role::user && r.messages[1]->blocks.size() == 1));
+  CHECK((r.messages[0]->role == providers::role::system && r.messages[0]->text() == "be brief"));
+  CHECK((r.messages[1]->role == providers::role::user && r.messages[1]->blocks.size() == 1));
   CHECK(r.messages[1]->raw.empty());
   check_message(*r.messages[2]);
   CHECK(r.profile == "reader");
@@ -127,18 +126,18 @@ TEST_CASE("record format: the input of a run keeps its messages and limits") {
   CHECK(r.tools.rename.at("files__read") == "read");
   CHECK(r.likeness == 0xfedcba9876543211u);
   REQUIRE(r.servers);
-  CHECK(*r.servers == *std::get<mcpbx::daemon::stored::record::run_started>(sample_records()[0]).servers);
-  CHECK_FALSE(std::get<mcpbx::daemon::stored::record::run_started>(again(bare_records()[0])).servers);
-  auto alone = mcpbx::daemon::stored::record::run_started();
+  CHECK(*r.servers == *std::get<record::run_started>(sample_records()[0]).servers);
+  CHECK_FALSE(std::get<record::run_started>(again(bare_records()[0])).servers);
+  auto alone = record::run_started();
   alone.run = "r";
   alone.servers = std::make_shared<const std::vector<server_terms>>();  // no server is not the same as not known
   const auto none = record_from(to_text(alone));
   REQUIRE(none);
-  REQUIRE(std::get<mcpbx::daemon::stored::record::run_started>(*none).servers);
-  CHECK(std::get<mcpbx::daemon::stored::record::run_started>(*none).servers->empty());
+  REQUIRE(std::get<record::run_started>(*none).servers);
+  CHECK(std::get<record::run_started>(*none).servers->empty());
   CHECK(contains(refusal_of(R"({"v":1,"type":"run_started","run":"r","servers":[{}]})"), "name is not there"));
   CHECK(contains(refusal_of(R"({"v":1,"type":"run_started","run":"r","rename":["a"]})"), "rename is not"));
-  CHECK(r.settings == mcpbx::providers::call_settings{"0.20", "1e-1", 40, {"END", "\n"}, false, "low"});
+  CHECK(r.settings == providers::call_settings{"0.20", "1e-1", 40, {"END", "\n"}, false, "low"});
   CHECK(contains(refusal_of(R"({"v":1,"type":"run_started","run":"r","settings":{"topP":"1"}})"),
                  "settings.topP is not a number"));
   CHECK_FALSE(contains(to_text(bare_records()[0]), "settings"));
@@ -156,46 +155,44 @@ TEST_CASE("record format: the input of a run keeps its messages and limits") {
 }
 
 TEST_CASE("record format: what the model said keeps the provider's bytes") {
-  const auto r = again_as<mcpbx::daemon::stored::record::assistant>(2);
+  const auto r = again_as<record::assistant>(2);
   check_message(*r.message);
-  CHECK((r.reason == mcpbx::providers::end_reason::unknown && r.raw_reason == "raw-reason" && r.ms == 28));
+  CHECK((r.reason == providers::end_reason::unknown && r.raw_reason == "raw-reason" && r.ms == 28));
   CHECK((r.usage.input == 23 && r.usage.output == 24 && r.usage.cached == 25 && r.usage.cache_write == 26));
   CHECK((r.usage.reasoning == 27 && r.usage.estimated));
-  CHECK(r.tools ==
-        std::vector<mcpbx::daemon::stored::record::meant_tool>{{"srv__a_b", "srv", "a.b"}, {"mine", "", "mine"}});
-  const auto f = again_as<mcpbx::daemon::stored::record::model_failed>(3);
-  CHECK((f.error.type == mcpbx::providers::model_error::kind::configuration && f.error.http_status == 503));
+  CHECK(r.tools == std::vector<record::meant_tool>{{"srv__a_b", "srv", "a.b"}, {"mine", "", "mine"}});
+  const auto f = again_as<record::model_failed>(3);
+  CHECK((f.error.type == providers::model_error::kind::configuration && f.error.http_status == 503));
   CHECK((f.error.retry_after_ms == 29 && f.error.message == "it broke" && f.error.partial_text == "so far"));
   CHECK((f.error.retryable && f.ms == 30));
   CHECK((f.error.usage.input == 51 && f.error.usage.output == 52 && f.error.usage.estimated));
 }
 
 TEST_CASE("record format: calls questions and ends keep every member") {
-  const auto round = again_as<mcpbx::daemon::stored::record::round_started>(1);
+  const auto round = again_as<record::round_started>(1);
   CHECK((round.depth == 21 && round.model == "model-2" && !round.with_tools && round.elapsed_ms == 22));
-  const auto q = again_as<mcpbx::daemon::stored::record::question>(4);
+  const auto q = again_as<record::question>(4);
   CHECK((q.id == "question-1" && q.kind == "approval" && q.call_id == "call-3" && q.expires_ms == 31));
   CHECK(q.body.text() == "{\"ask\":true}");
   CHECK((q.tool_sha256 == "hash-of-the-tool" && q.arguments_sha256 == "hash-of-the-arguments"));
-  const auto a = again_as<mcpbx::daemon::stored::record::answer>(5);
+  const auto a = again_as<record::answer>(5);
   CHECK((a.id == "question-1" && a.body.text() == "false" && a.expired && a.mute));
-  const auto i = again_as<mcpbx::daemon::stored::record::call_intent>(6);
+  const auto i = again_as<record::call_intent>(6);
   CHECK((i.call_id == "call-4" && i.name == "srv__four" && i.server == "srv" && i.attempt == 2 && i.repeatable));
   CHECK((i.definition_hash == 0xfedcba9876543210u && i.arguments_hash == 1));
-  const auto c = again_as<mcpbx::daemon::stored::record::call_result>(7);
-  CHECK((c.call_id == "call-4" && c.is_error && c.cause == mcpbx::daemon::stored::record::result_cause::refused &&
-         c.ms == 32));
+  const auto c = again_as<record::call_result>(7);
+  CHECK((c.call_id == "call-4" && c.is_error && c.cause == record::result_cause::refused && c.ms == 32));
   CHECK(c.result.text() == "{\"isError\":true}");
-  const auto p = again_as<mcpbx::daemon::stored::record::parked>(8);
+  const auto p = again_as<record::parked>(8);
   CHECK((p.call_ids == std::vector<std::string>{"call-5", "call-6"} && p.expires_ms == 39));
-  const auto own = again_as<mcpbx::daemon::stored::record::caller_result>(9);
+  const auto own = again_as<record::caller_result>(9);
   CHECK((own.call_id == "call-5" && own.result.text() == "{\"content\":[]}"));
-  const auto stop = again_as<mcpbx::daemon::stored::record::cancel>(10);
+  const auto stop = again_as<record::cancel>(10);
   CHECK((stop.why == stop_reason::timeout && stop.text == "time was up" && stop.partial_text == "so fa"));
   CHECK((stop.usage.input == 53 && stop.usage.output == 54 && stop.usage.estimated));
-  const auto end = again_as<mcpbx::daemon::stored::record::run_ended>(11);
+  const auto end = again_as<record::run_ended>(11);
   CHECK((end.reason == stop_reason::repeated_calls && end.text == "the sentence"));
-  const auto line = again_as<mcpbx::daemon::stored::record::status_line>(12);
+  const auto line = again_as<record::status_line>(12);
   CHECK((line.call_id == "call-7" && line.text == "Looking it up..." && line.ms == 38));
   CHECK((line.usage.input == 33 && line.usage.output == 34 && line.usage.reasoning == 37 && line.usage.estimated));
 }
@@ -203,7 +200,7 @@ TEST_CASE("record format: calls questions and ends keep every member") {
 TEST_CASE("record format: the settings of a run keep their order and form in the journal") {
   run_limits l;
   std::int64_t n = 1000;
-  for (const auto& number : mcpbx::conf::loop::loop_numbers()) l.*number.settled = ++n;
+  for (const auto& number : conf::loop::loop_numbers()) l.*number.settled = ++n;
   l.on_limit = limit_policy::stop;
   l.on_tool_error = tool_error_policy::stop;
   l.status = status_mode::model;
@@ -228,17 +225,17 @@ TEST_CASE("record format: the settings of a run keep their order and form in the
       R"("emptyResultText":"No relevant content found","guidance":true,"roundPrompts":"implicit"})";
   for (const auto& [limits, bytes] : {std::pair(l, all), std::pair(run_limits(), usual)}) {
     const std::string record = R"({"v":1,"type":"limits_lowered","limits":)" + bytes + "}";
-    CHECK(to_text(mcpbx::daemon::stored::record::limits_lowered{limits}) == record);
+    CHECK(to_text(record::limits_lowered{limits}) == record);
     const auto read = record_from(record);
     REQUIRE(read.has_value());
-    CHECK(std::get<mcpbx::daemon::stored::record::limits_lowered>(*read).limits == limits);
+    CHECK(std::get<record::limits_lowered>(*read).limits == limits);
   }
 }
 
 TEST_CASE("record format: unknown members are ignored and absent ones have their default") {
   const auto read = record_from(R"( {"type":"round_started","new":{"deep":[1]},"depth":3,"v":1} )");
   REQUIRE(read.has_value());
-  const auto& r = std::get<mcpbx::daemon::stored::record::round_started>(*read);
+  const auto& r = std::get<record::round_started>(*read);
   CHECK((r.depth == 3 && r.with_tools && r.elapsed_ms == 0));
   CHECK(record_from(R"({"v":1,"type":"run_started","run":"r"})").has_value());
 }
@@ -271,7 +268,7 @@ TEST_CASE("record format: a reader of many records gives each run the limits of 
   record_reader reader;
   const auto rounds = [&](const std::string& limits) {
     const auto r = reader.read(text(limits));
-    return r ? std::get<mcpbx::daemon::stored::record::run_started>(*r).limits.max_rounds : -1;
+    return r ? std::get<record::run_started>(*r).limits.max_rounds : -1;
   };
   CHECK(rounds(R"({"maxRounds":3})") == 3);
   CHECK(rounds(R"({"maxRounds":3})") == 3);
@@ -287,7 +284,7 @@ TEST_CASE("record format: a reader that knows the limits of a record still check
   const auto read = [&](const std::string& before) {
     const auto r = reader.read(before + limits);
     if (!r) return r.error().message;
-    const auto* started = std::get_if<mcpbx::daemon::stored::record::run_started>(&*r);
+    const auto* started = std::get_if<record::run_started>(&*r);
     return std::string(name_of(*r)) +
            (started ? " " + started->run + " " + std::to_string(started->limits.max_rounds) : "");
   };
@@ -298,7 +295,7 @@ TEST_CASE("record format: a reader that knows the limits of a record still check
   CHECK(read(R"({"v":1,"type":"run_ended","reason":"final")") == "run_ended");
   const auto lowered = reader.read(R"({"v":1,"type":"limits_lowered")" + limits);
   REQUIRE(lowered);
-  CHECK(std::get<mcpbx::daemon::stored::record::limits_lowered>(*lowered).limits.max_rounds == 3);
+  CHECK(std::get<record::limits_lowered>(*lowered).limits.max_rounds == 3);
   CHECK(contains(read(R"({"v":1,"type":"run_started")"), "a record.run is not there"));
   for (const auto* broken :
        {R"({"v":1,"type":"run_started","run":"r","x":[1)", R"({"v":1,"type":"run_started","run":"r)",
@@ -309,25 +306,25 @@ TEST_CASE("record format: a reader that knows the limits of a record still check
 
 TEST_CASE("record format: each value of an enum has its own word") {
   check_words<stop_reason>(17);
-  check_words<mcpbx::daemon::stored::record::result_cause>(9);
-  check_words<mcpbx::providers::role>(4);
-  check_words<mcpbx::providers::end_reason>(8);
-  check_words<mcpbx::providers::model_error::kind>(9);
+  check_words<record::result_cause>(9);
+  check_words<providers::role>(4);
+  check_words<providers::end_reason>(8);
+  check_words<providers::model_error::kind>(9);
   check_words<limit_policy>(2);
   check_words<tool_error_policy>(2);
   check_words<status_mode>(3);
 }
 
 TEST_CASE("L17: of what a run inherits only the number is written") {
-  mcpbx::daemon::stored::record::run_started r;
+  record::run_started r;
   r.run = "run-2";
-  r.messages = {mcpbx::providers::system_message("be brief"), mcpbx::providers::user_message("and now?")};
-  r.inherited = {mcpbx::providers::user_message("said before"), full_message()};
+  r.messages = {providers::system_message("be brief"), providers::user_message("and now?")};
+  r.inherited = {providers::user_message("said before"), full_message()};
   r.inherited_count = r.inherited.size();
   const auto text = to_text(r);
   CHECK(contains(text, R"("inherited":2)"));
   CHECK_FALSE(contains(text, "said before"));
-  const auto back = std::get<mcpbx::daemon::stored::record::run_started>(again(r));
+  const auto back = std::get<record::run_started>(again(r));
   CHECK((back.inherited_count == 2 && back.inherited.empty() && back.messages.size() == 2));
   CHECK(to_text(back) == text);
   const auto all = conversation_of(r);

@@ -50,7 +50,7 @@ struct gated_rig : supervisor_rig {
   gated_rig() {
     auto o = options();
     o.gate = &gate;
-    supervisor = std::make_unique<mcpbx::mcp::supervise::supervisor>(time, random, o);
+    supervisor = std::make_unique<mcp::supervise::supervisor>(time, random, o);
     launcher.add("s", [this](scripted_process& p, const message& m) { legacy_script(tools)(p, m); });
     start({server_named("s")});
   }

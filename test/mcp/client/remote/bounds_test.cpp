@@ -14,44 +14,41 @@ using namespace mcpbx::json;
 using namespace mcpbx::test;
 
 /// Sends over one link what the test says, and keeps what comes.
-struct plain_speaker final : mcpbx::mcp::connect::link_events, mcpbx::mcp::transports::transport_events {
+struct plain_speaker final : mcp::connect::link_events, mcp::transports::transport_events {
   explicit plain_speaker(remote_rig& rig, bool events_first = false)
-      : way(mcpbx::mcp::remote::make_remote_connector("far", rig.url,
-                                                      {*rig.loop.client, rig.time, rig.verdicts, rig.framing},
-                                                      [&rig, events_first](const auto& then) {
-                                                        mcpbx::mcp::remote::remote_spec spec;
-                                                        spec.url = rig.url;
-                                                        spec.events_first = events_first;
-                                                        then(std::move(spec));
-                                                      })),
+      : way(mcp::remote::make_remote_connector("far", rig.url, {*rig.loop.client, rig.time, rig.verdicts, rig.framing},
+                                               [&rig, events_first](const auto& then) {
+                                                 mcp::remote::remote_spec spec;
+                                                 spec.url = rig.url;
+                                                 spec.events_first = events_first;
+                                                 then(std::move(spec));
+                                               })),
         link(way->open(*this)) {
     REQUIRE(rig.until([&] { return line != nullptr; }));
   }
   void say(std::int64_t id, std::string_view method) {
-    const mcpbx::mcp::rpc::message_facts facts{method, id > 1 || id == 0 ? "2025-11-25" : "", false, {}, {}};
-    auto what = id == 0 ? mcpbx::mcp::rpc::outgoing() : mcpbx::mcp::rpc::outgoing::request(id);
+    const mcp::rpc::message_facts facts{method, id > 1 || id == 0 ? "2025-11-25" : "", false, {}, {}};
+    auto what = id == 0 ? mcp::rpc::outgoing() : mcp::rpc::outgoing::request(id);
     what.facts = &facts;
     const auto none = raw_json::literal("{}");
-    line->send(
-        id == 0 ? mcpbx::mcp::rpc::make_notification(method, none) : mcpbx::mcp::rpc::make_request(id, method, none),
-        what);
+    line->send(id == 0 ? mcp::rpc::make_notification(method, none) : mcp::rpc::make_request(id, method, none), what);
   }
-  void on_open(std::unique_ptr<mcpbx::mcp::transports::transport> connection) override {
+  void on_open(std::unique_ptr<mcp::transports::transport> connection) override {
     line = std::move(connection);
     line->start(*this);
   }
-  void on_not_opened(const mcpbx::mcp::connect::link_failure&) override {}
+  void on_not_opened(const mcp::connect::link_failure&) override {}
   void on_ended(const std::string&) override {}
-  void on_message(mcpbx::mcp::rpc::message&&) override { ++messages; }
-  void on_fault(mcpbx::mcp::rpc::message_fault) override {}
-  void on_lost(mcpbx::mcp::rpc::lost_request&& one) override { lost.push_back(std::move(one)); }
+  void on_message(mcp::rpc::message&&) override { ++messages; }
+  void on_fault(mcp::rpc::message_fault) override {}
+  void on_lost(mcp::rpc::lost_request&& one) override { lost.push_back(std::move(one)); }
   void on_closed(const error&) override {}
 
-  std::unique_ptr<mcpbx::mcp::connect::connector> way;
-  std::unique_ptr<mcpbx::mcp::transports::transport> line;
-  std::unique_ptr<mcpbx::mcp::connect::server_link> link;
+  std::unique_ptr<mcp::connect::connector> way;
+  std::unique_ptr<mcp::transports::transport> line;
+  std::unique_ptr<mcp::connect::server_link> link;
   int messages = 0;
-  std::vector<mcpbx::mcp::rpc::lost_request> lost;
+  std::vector<mcp::rpc::lost_request> lost;
 };
 
 }  // namespace
@@ -85,8 +82,8 @@ TEST_CASE("remote: a call whose question cannot be answered for want of room fai
   one.say(3, "tools/call");
   for (int i = 0; i < 64; ++i) one.say(0, "notifications/progress");
   const auto answer = [&](std::int64_t call) {
-    one.line->send(mcpbx::mcp::rpc::make_result(mcpbx::mcp::rpc::rpc_id::number(7), raw_json::literal("{}")),
-                   mcpbx::mcp::rpc::outgoing::response(call));
+    one.line->send(mcp::rpc::make_result(mcp::rpc::rpc_id::number(7), raw_json::literal("{}")),
+                   mcp::rpc::outgoing::response(call));
   };
   // Notifications that lie there leave room for answers.
   for (int i = 0; i < 64; ++i) answer(3);

@@ -59,10 +59,10 @@ constexpr far_fate all_fates[] = {far_fate::answers, far_fate::streams, far_fate
                                   far_fate::gone,    far_fate::refuses, far_fate::not_http};
 
 // Speaks over one link by itself: the handshake, then one call. Acts inside the event with the number `at`.
-struct far_speaker final : mcpbx::mcp::connect::link_events, mcpbx::mcp::transports::transport_events {
-  std::unique_ptr<mcpbx::mcp::connect::connector> way;
-  std::unique_ptr<mcpbx::mcp::connect::server_link> link;
-  std::unique_ptr<mcpbx::mcp::transports::transport> line;
+struct far_speaker final : mcp::connect::link_events, mcp::transports::transport_events {
+  std::unique_ptr<mcp::connect::connector> way;
+  std::unique_ptr<mcp::connect::server_link> link;
+  std::unique_ptr<mcp::transports::transport> line;
   std::function<void(far_speaker&)> act;
   int at = 0, events = 0;
   bool left = false, over = false;
@@ -73,21 +73,21 @@ struct far_speaker final : mcpbx::mcp::connect::link_events, mcpbx::mcp::transpo
   }
   void say(std::int64_t id, std::string_view method, std::string_view params = "{}") {
     if (!line) return;
-    const mcpbx::mcp::rpc::message_facts facts{method, id > 1 || id == 0 ? "2025-11-25" : "", false, {}, {}};
-    auto what = id == 0 ? mcpbx::mcp::rpc::outgoing() : mcpbx::mcp::rpc::outgoing::request(id);
+    const mcp::rpc::message_facts facts{method, id > 1 || id == 0 ? "2025-11-25" : "", false, {}, {}};
+    auto what = id == 0 ? mcp::rpc::outgoing() : mcp::rpc::outgoing::request(id);
     what.facts = &facts;
-    line->send(id == 0 ? mcpbx::mcp::rpc::make_notification(method, raw_json::own(params))
-                       : mcpbx::mcp::rpc::make_request(id, method, raw_json::own(params)),
+    line->send(id == 0 ? mcp::rpc::make_notification(method, raw_json::own(params))
+                       : mcp::rpc::make_request(id, method, raw_json::own(params)),
                what);
   }
 
-  void on_open(std::unique_ptr<mcpbx::mcp::transports::transport> connection) override {
+  void on_open(std::unique_ptr<mcp::transports::transport> connection) override {
     line = std::move(connection);
     line->start(*this);
     say(1, "initialize");
     event();
   }
-  void on_not_opened(const mcpbx::mcp::connect::link_failure&) override {
+  void on_not_opened(const mcp::connect::link_failure&) override {
     over = true;
     event();
   }
@@ -95,20 +95,20 @@ struct far_speaker final : mcpbx::mcp::connect::link_events, mcpbx::mcp::transpo
     over = true;
     event();
   }
-  void on_expired(mcpbx::mcp::connect::link_expiry&&) override {
+  void on_expired(mcp::connect::link_expiry&&) override {
     over = true;
     event();
   }
-  void on_message(mcpbx::mcp::rpc::message&& m) override {
-    if (m.type == mcpbx::mcp::rpc::message::kind::response && m.id == mcpbx::mcp::rpc::rpc_id::number(1)) {
+  void on_message(mcp::rpc::message&& m) override {
+    if (m.type == mcp::rpc::message::kind::response && m.id == mcp::rpc::rpc_id::number(1)) {
       say(0, "notifications/initialized");
       say(2, "tools/call", R"({"name":"echo"})");
       say(3, "tools/call", R"({"name":"echo"})");
     }
     event();
   }
-  void on_fault(mcpbx::mcp::rpc::message_fault) override { event(); }
-  void on_lost(mcpbx::mcp::rpc::lost_request&&) override { event(); }
+  void on_fault(mcp::rpc::message_fault) override { event(); }
+  void on_lost(mcp::rpc::lost_request&&) override { event(); }
   void on_drained() override {}
   void on_closed(const error&) override { event(); }
 };
@@ -130,10 +130,10 @@ TEST_CASE("remote: a link and its transport may be closed, ended, destroyed and 
         if (s.line) s.line->close();
       },
       [](far_speaker& s) { s.line.reset(); },
-      [](far_speaker& s) { s.link->end(mcpbx::mcp::connect::ending::ask); },
-      [](far_speaker& s) { s.link->end(mcpbx::mcp::connect::ending::force); },
+      [](far_speaker& s) { s.link->end(mcp::connect::ending::ask); },
+      [](far_speaker& s) { s.link->end(mcp::connect::ending::force); },
       [](far_speaker& s) {
-        if (s.line) s.line->send(mcpbx::mcp::rpc::make_cancelled(2, "why"), mcpbx::mcp::rpc::outgoing::cancellation(2));
+        if (s.line) s.line->send(mcp::rpc::make_cancelled(2, "why"), mcp::rpc::outgoing::cancellation(2));
         s.say(20, "tools/call", R"({"name":"echo"})");
       }};
   for (const far_fate fate : all_fates) {
@@ -165,8 +165,8 @@ TEST_CASE("remote: handlers of calls may restart, stop, cancel and call inside e
     std::map<int, int> ended;
     int calls = 0, events = 0, at = 0;
     std::function<void()> act;
-    std::shared_ptr<mcpbx::mcp::clients::client> owner;
-    std::vector<mcpbx::mcp::clients::client::ticket> tickets;
+    std::shared_ptr<mcp::clients::client> owner;
+    std::vector<mcp::clients::client::ticket> tickets;
   } t;
   const std::function<void()> event = [&] {
     if (++t.events == t.at) t.act();
@@ -174,10 +174,10 @@ TEST_CASE("remote: handlers of calls may restart, stop, cancel and call inside e
   const std::function<void()> call = [&] {
     const int n = t.calls++;
     t.ended[n] = 0;
-    mcpbx::mcp::clients::server_call s;
+    mcp::clients::server_call s;
     s.params = raw_json::literal(R"({"name":"echo"})");
     s.name = "echo";
-    s.done = [&, n](const mcpbx::mcp::rpc::call_outcome&) {
+    s.done = [&, n](const mcp::rpc::call_outcome&) {
       ++t.ended[n];
       event();
     };

@@ -40,7 +40,7 @@ std::string plain(int status, std::string_view more = "", std::string_view body 
 
 // The failure of a server that answers everything so, and the kind of trouble.
 std::pair<std::string, std::string> opening(remote_server::handler act,
-                                            std::function<void(mcpbx::mcp::remote::remote_spec&)> change = {}) {
+                                            std::function<void(mcp::remote::remote_spec&)> change = {}) {
   const remote_server server(remote_server::era::modern, std::move(act));
   remote_rig rig(server.url(), std::move(change));
   rig.start();
@@ -66,7 +66,7 @@ TEST_CASE("G8: remote: a server that cannot be used is failed with the reason an
   CHECK(login.contains("asks for a login (HTTP status 401)"));
   CHECK(login.contains("\"Authorization\": \"Bearer ${env:TOKEN}\""));
   CHECK(unauthorized == "unauthorized");
-  const auto with_token = [](mcpbx::mcp::remote::remote_spec& spec) {
+  const auto with_token = [](mcp::remote::remote_spec& spec) {
     spec.headers = {{"Authorization", "Bearer some-token"}};
   };
   CHECK(opening(always(plain(401)), with_token).first.contains("refuses the Authorization header of its entry"));
@@ -144,7 +144,7 @@ TEST_CASE("remote: 401 for ever and a dead network are met with the back-off of 
     free = gone.port();
   }
   remote_rig dead("http://127.0.0.1:" + std::to_string(free) + "/mcp");
-  std::vector<mcpbx::mcp::supervise::server_options> many;
+  std::vector<mcp::supervise::server_options> many;
   for (int i = 0; i < 50; ++i) {
     many.push_back(dead.server());
     many.back().name = "far" + std::to_string(i);
@@ -191,7 +191,7 @@ TEST_CASE("remote: nothing is asked of a lazy server before its first use") {
   rig.start(std::move(o));
   rig.advance(2'000, 100);
   CHECK(server.connections() == 0);
-  CHECK(rig.status().state == mcpbx::mcp::clients::server_state::lazy);
+  CHECK(rig.status().state == mcp::clients::server_state::lazy);
   rig.supervisor->when_settled(milliseconds(1'000), [] {});
   CHECK(rig.ready());
 }
@@ -210,7 +210,7 @@ TEST_CASE("G3: a call is sent once whatever becomes of its pooled connection and
     CHECK(box.last.sent);
     rig.advance(5'000, 100);
     CHECK(server.count("tools/call") == 1);
-    CHECK(rig.status().state == mcpbx::mcp::clients::server_state::ready);
+    CHECK(rig.status().state == mcp::clients::server_state::ready);
   }
 }
 
@@ -263,7 +263,7 @@ TEST_CASE("G14: remote: answers that are none fail their own call at once with a
   const auto error = calling(at_calls(
       [](http_peer& peer, const auto& q) { remote_server::send_json(peer, 400, remote_server::error(q, -32602)); }));
   CHECK(error.times == 1);
-  CHECK(error.last.type == mcpbx::mcp::rpc::call_outcome::kind::error);
+  CHECK(error.last.type == mcp::rpc::call_outcome::kind::error);
 }
 
 TEST_CASE("G11: remote: messages above the limit fail their call and streams without end are bounded") {
@@ -285,7 +285,7 @@ TEST_CASE("G11: remote: messages above the limit fail their call and streams wit
     const auto box = rig.called();
     REQUIRE(box.failed());
     CHECK(box.text().contains("larger than 20000 bytes"));
-    CHECK(rig.status().state == mcpbx::mcp::clients::server_state::ready);
+    CHECK(rig.status().state == mcp::clients::server_state::ready);
   }
   // Comments and fields without end are no sign of life: the call's own limit ends it.
   const remote_server endless(
@@ -509,11 +509,11 @@ TEST_CASE("remote: an answer to a question of a session that has ended answers n
   REQUIRE(rig.ready());
   const auto questions = std::make_shared<question_recorder>();
   remote_rig::outcome_box box;
-  mcpbx::mcp::clients::server_call c;
+  mcp::clients::server_call c;
   c.params = raw_json::literal(R"({"name":"echo","arguments":{}})");
   c.name = "far__echo";
   c.questions = questions;
-  c.done = [&box](mcpbx::mcp::rpc::call_outcome o) {
+  c.done = [&box](mcp::rpc::call_outcome o) {
     ++box.times;
     box.last = std::move(o);
   };
@@ -577,7 +577,7 @@ TEST_CASE("remote: a server that does not answer its DELETE delays the stop for 
 
 TEST_CASE("G35: a token that the server repeats is in no sentence") {
   redactor::add(secret("canary-token-4711"));
-  const auto with_token = [](mcpbx::mcp::remote::remote_spec& spec) {
+  const auto with_token = [](mcp::remote::remote_spec& spec) {
     spec.headers = {{"Authorization", "Bearer canary-token-4711"}};
   };
   for (const int status : {403, 404, 500, 503})

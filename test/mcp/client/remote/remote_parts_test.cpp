@@ -27,7 +27,7 @@ using mcpbx::mcp::remote::retry_after;
 using mcpbx::mcp::remote::same_origin;
 
 // Writes each event as [name|data].
-struct event_log final : mcpbx::mcp::remote::event_sink {
+struct event_log final : mcp::remote::event_sink {
   std::string text, data;
   void on_event_data(std::string_view piece) override { data += piece; }
   void on_event_end(std::string_view name) override {
@@ -36,10 +36,10 @@ struct event_log final : mcpbx::mcp::remote::event_sink {
   }
 };
 
-struct message_log final : mcpbx::mcp::rpc::message_sink {
+struct message_log final : mcp::rpc::message_sink {
   std::vector<std::string> messages, faults;
-  void on_message(mcpbx::mcp::rpc::message&& m) override { messages.emplace_back(m.whole.text()); }
-  void on_fault(mcpbx::mcp::rpc::message_fault f) override { faults.push_back(f.envelope.what); }
+  void on_message(mcp::rpc::message&& m) override { messages.emplace_back(m.whole.text()); }
+  void on_fault(mcp::rpc::message_fault f) override { faults.push_back(f.envelope.what); }
 };
 
 header_params params_of(std::string_view schema) {

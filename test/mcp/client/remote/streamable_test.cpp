@@ -31,7 +31,7 @@ TEST_CASE("M3: a modern server gets each request with the headers that repeat it
   REQUIRE(rig.ready());
   const auto box = rig.called(R"({"name":"echo","arguments":{"where":"Zürich","n":42.0,"gone":null}})");
   CHECK(box.answered());
-  CHECK(rig.status().era == mcpbx::mcp::clients::era::modern);
+  CHECK(rig.status().era == mcp::clients::era::modern);
   REQUIRE(rig.status().remote);
   CHECK(rig.status().remote->transport == "streamable-http");
   CHECK(rig.status().remote->problem.empty());
@@ -128,7 +128,7 @@ TEST_CASE("remote: a revision that the server refuses first is tried again with 
   rig.start();
   REQUIRE(rig.ready());
   CHECK(asked == 2);
-  CHECK(rig.status().era == mcpbx::mcp::clients::era::modern);
+  CHECK(rig.status().era == mcp::clients::era::modern);
 }
 
 TEST_CASE("remote: headers that the server refuses are renewed with the list of its tools, once for each call") {
@@ -158,7 +158,7 @@ TEST_CASE("remote: headers that the server refuses are renewed with the list of 
   remote_rig::outcome_box refused;
   rig.call(refused, R"({"name":"echo","arguments":{"where":"here"}})");
   for (int i = 0; i < 200 && refused.times == 0; ++i) rig.advance(50);
-  CHECK(refused.last.type == mcpbx::mcp::rpc::call_outcome::kind::error);
+  CHECK(refused.last.type == mcp::rpc::call_outcome::kind::error);
   CHECK(server.count("tools/call") == 4);
 }
 
@@ -367,9 +367,9 @@ TEST_CASE("remote: a server that leads those who only look to a page for people 
 }
 
 TEST_CASE("remote: a question that comes in the stream of a call belongs to it whoever else has calls there") {
-  struct asked final : mcpbx::mcp::clients::question_handler {
+  struct asked final : mcp::clients::question_handler {
     int times = 0;
-    ticket ask(mcpbx::mcp::clients::server_question q, done_handler done) override {
+    ticket ask(mcp::clients::server_question q, done_handler done) override {
       ++times;
       CHECK(q.method == "elicitation/create");
       answer = std::move(done);
@@ -401,18 +401,18 @@ TEST_CASE("remote: a question that comes in the stream of a call belongs to it w
   int ended = 0;
   for (const char* who : {"one", "two"}) {
     people.push_back(std::make_shared<asked>());
-    mcpbx::mcp::clients::server_call s;
+    mcp::clients::server_call s;
     s.params = raw_json::literal(R"({"name":"echo"})");
     s.name = "echo";
     s.principal = who;
     s.questions = people.back();
-    s.done = [&](const mcpbx::mcp::rpc::call_outcome&) { ++ended; };
+    s.done = [&](const mcp::rpc::call_outcome&) { ++ended; };
     owner->call(std::move(s));
     REQUIRE(rig.until([&] { return streams == static_cast<int>(people.size()); }));
   }
   REQUIRE(rig.until([&] { return people[1]->times == 1; }));
   CHECK(people[0]->times == 0);
-  people[1]->answer({mcpbx::mcp::rpc::call_outcome::kind::result, raw_json::literal(R"({"action":"decline"})"), {}});
+  people[1]->answer({mcp::rpc::call_outcome::kind::result, raw_json::literal(R"({"action":"decline"})"), {}});
   REQUIRE(rig.until([&] { return answered.load(); }));
   streams = 3;
   CHECK(rig.until([&] { return ended == 2; }));
@@ -445,11 +445,11 @@ struct refused_answer {
         rig(server.url()) {
     rig.start();
     REQUIRE(rig.ready());
-    mcpbx::mcp::clients::server_call c;
+    mcp::clients::server_call c;
     c.params = raw_json::literal(R"({"name":"echo"})");
     c.name = "echo";
     c.questions = questions;
-    c.done = [this](mcpbx::mcp::rpc::call_outcome o) {
+    c.done = [this](mcp::rpc::call_outcome o) {
       ++box.times;
       box.last = std::move(o);
     };

@@ -21,8 +21,7 @@ using mcpbx::mcp::remote::remote_way;
 
 // A further entry for an address, in a daemon that has found out what `before` did.
 struct further_rig : remote_rig {
-  further_rig(const remote_rig& before, std::string address,
-              std::function<void(mcpbx::mcp::remote::remote_spec&)> change = {})
+  further_rig(const remote_rig& before, std::string address, std::function<void(mcp::remote::remote_spec&)> change = {})
       : remote_rig(std::move(address), std::move(change)) {
     verdicts = before.verdicts;
   }
@@ -205,7 +204,7 @@ TEST_CASE("remote: a wrong guess from a neighbour is given up whatever the serve
     const std::string origin = origin_of(server);
     rig.verdicts->note(origin, origin + "/sse", remote_way::event_stream, rig.time.now());
     rig.start();
-    for (int i = 0; i < 60 && rig.status().state != mcpbx::mcp::clients::server_state::ready; ++i) rig.advance(50);
+    for (int i = 0; i < 60 && rig.status().state != mcp::clients::server_state::ready; ++i) rig.advance(50);
     REQUIRE(rig.ready());
     CHECK(rig.called().answered());
     CHECK(server.count("GET") == 1);

@@ -90,7 +90,7 @@ TEST_CASE("G15: bad definitions and second ones of a name are left out one by on
 
 TEST_CASE("G15: a tool whose schema is nested too deeply costs itself and no other") {
   const auto say_deep = [](session_rig& s, const std::string& line) {
-    auto read = mcpbx::test::read_lines(
+    auto read = test::read_lines(
         line + "\n", {.repair_utf8 = true, .keep_deep_answers = true, .max_depth_key = "limits.maxJsonDepth"});
     REQUIRE(read.faults.size() == 1);
     s.core.on_fault(read.faults[0], s.now);
@@ -323,19 +323,18 @@ TEST_CASE("M2: a modern server that tells of changes, and a legacy one, are not 
 }
 
 TEST_CASE("M2: who wants the tools makes a stale list be asked for again, and what is new in it is told") {
-  mcpbx::test::supervisor_rig r;
+  test::supervisor_rig r;
   auto tools = std::make_shared<std::vector<std::string>>(1, "a");
   r.start(
-      "s", mcpbx::test::modern_script({}, [tools](mcpbx::test::scripted_process& p, const message& m) {
+      "s", test::modern_script({}, [tools](test::scripted_process& p, const message& m) {
         if (m.method() == "server/discover") {
           p.answer(m, R"({"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
           return true;
         }
         if (m.method() != "tools/list") return false;
         std::vector<std::string> definitions;
-        for (const auto& t : *tools) definitions.push_back(mcpbx::test::tool_definition(t));
-        p.answer(
-            m, mcpbx::test::tools_page(definitions, R"(,"resultType":"complete","ttlMs":500,"cacheScope":"private")"));
+        for (const auto& t : *tools) definitions.push_back(test::tool_definition(t));
+        p.answer(m, test::tools_page(definitions, R"(,"resultType":"complete","ttlMs":500,"cacheScope":"private")"));
         return true;
       }));
   CHECK(r.names() == std::vector<std::string>{"s__a"});

@@ -11,7 +11,7 @@ using mcpbx::test::session_rig;
 namespace {
 
 struct kinds_rig : session_rig {
-  kinds_rig() : session_rig("auto", false, milliseconds(30'000), mcpbx::test::more_kinds()) {}
+  kinds_rig() : session_rig("auto", false, milliseconds(30'000), test::more_kinds()) {}
   void open(std::string_view capabilities, bool modern = false) {
     begin();
     if (modern) {

@@ -19,13 +19,13 @@ namespace {
 /// Collects the log as long as it lives.
 struct log_catcher {
   log_catcher() {
-    mcpbx::log::install(mcpbx::log::level::info, [this](mcpbx::log::level, std::string_view line) {
+    log::install(log::level::info, [this](log::level, std::string_view line) {
       ++lines;
       bytes += line.size() + 1;
       text += std::string(line) + "\n";
     });
   }
-  ~log_catcher() { mcpbx::log::install(mcpbx::log::level::off, {}); }
+  ~log_catcher() { log::install(log::level::off, {}); }
   log_catcher(const log_catcher&) = delete;
   log_catcher& operator=(const log_catcher&) = delete;
   std::size_t lines = 0, bytes = 0;
@@ -154,16 +154,16 @@ TEST_CASE("G8: a line that tells of no errors is not quoted as one") {
 
 TEST_CASE("stderr: what a server prints is kept and logged the same in pieces of any size") {
   std::string said;
-  for (const std::size_t size : mcpbx::test::awkward_sizes)
+  for (const std::size_t size : test::awkward_sizes)
     if (size < 9'000)
-      said += mcpbx::test::filler_words(size) + (size % 2 == 0 ? "\r\n" : "\n") + "\xC3\xA4 key canary-4711 end\n";
+      said += test::filler_words(size) + (size % 2 == 0 ? "\r\n" : "\n") + "\xC3\xA4 key canary-4711 end\n";
   redactor::add(secret("canary-4711"));
   std::string whole;
-  mcpbx::test::check_in_any_pieces(said + "half", [&](std::string_view bytes, std::size_t size) {
+  test::check_in_any_pieces(said + "half", [&](std::string_view bytes, std::size_t size) {
     log_catcher log;
     stderr_log e("srv", 4096);
     e.begin_process();
-    mcpbx::test::in_pieces(bytes, size, [&](std::string_view piece) { e.feed(piece, start); });
+    test::in_pieces(bytes, size, [&](std::string_view piece) { e.feed(piece, start); });
     const auto last = e.last_line();
     e.end_process(start);
     return whole = log.text + "|" + e.tail(4096) + "|" + last;

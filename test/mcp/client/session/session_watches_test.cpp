@@ -309,7 +309,7 @@ TEST_CASE("a storm of told changes is reported once for each list that was fetch
 }
 
 TEST_CASE("lists that share a notification are reported together") {
-  session_rig s("auto", false, milliseconds(30'000), mcpbx::test::more_kinds());
+  session_rig s("auto", false, milliseconds(30'000), test::more_kinds());
   s.begin();
   s.refuse("server/discover", -32601);
   s.answer("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{"pages":{}}})");

@@ -26,7 +26,7 @@ TEST_CASE("client: a chunked answer arrives whole and its connection is used aga
     REQUIRE(loop.until([&] { return got.over(); }));
     CHECK_FALSE(got.failure);
     CHECK(got.status == 200);
-    CHECK(mcpbx::http::find_header(got.headers, "CONTENT-type") == "text/event-stream");
+    CHECK(http::find_header(got.headers, "CONTENT-type") == "text/event-stream");
     CHECK(got.body.ends_with("data: [DONE]\n\n"));
   }
   CHECK(server.connections() == 1);
@@ -42,7 +42,7 @@ TEST_CASE("client: an exchange begun inside on_end gets the connection that has 
     http_loop& loop;
     std::string url;
     recorder second;
-    std::unique_ptr<mcpbx::http::clients::exchange> next;
+    std::unique_ptr<http::clients::exchange> next;
     chain(http_loop& l, std::string u) : loop(l), url(std::move(u)) {}
     void on_end() override {
       ++ends;
@@ -58,7 +58,7 @@ TEST_CASE("client: parallel exchanges use connections of their own, at most the 
   const scripted_model server({});
   http_loop loop(nullptr, {.max_idle_per_origin = 2, .keep_idle = milliseconds(60'000), .proxies = {}});
   std::vector<recorder> got(5);
-  std::vector<std::unique_ptr<mcpbx::http::clients::exchange>> running;
+  std::vector<std::unique_ptr<http::clients::exchange>> running;
   for (auto& g : got) running.push_back(loop.client->start(ask(server.url(), "text"), g));
   REQUIRE(loop.until([&] { return std::all_of(got.begin(), got.end(), [](const auto& g) { return g.over(); }); }));
   CHECK(server.connections() == 5);
@@ -93,7 +93,7 @@ TEST_CASE("client: where no thread can be started a name cannot be looked up, an
   const no_threads none;
   for (const std::string url : {"http://name.invalid/", "https://127.0.0.1:1/"}) {
     recorder got;
-    mcpbx::http::clients::request r;
+    http::clients::request r;
     r.url = url;
     const auto exchange = loop.client->start(std::move(r), got);
     CHECK_FALSE(got.over());
@@ -101,7 +101,7 @@ TEST_CASE("client: where no thread can be started a name cannot be looked up, an
     REQUIRE(got.failure);
   }
   recorder named;
-  mcpbx::http::clients::request r;
+  http::clients::request r;
   r.url = "http://name.invalid/";
   const auto exchange = loop.client->start(std::move(r), named);
   REQUIRE(loop.until([&] { return named.over(); }));
@@ -133,14 +133,14 @@ TEST_CASE("client: what breaks is told once, with the stage") {
   http_loop loop;
   struct row {
     std::string model;
-    mcpbx::http::clients::stage stage;
+    http::clients::stage stage;
     errc code;
   };
-  for (const auto& r : std::vector<row>{{"chunk-truncate", mcpbx::http::clients::stage::body, errc::io},
-                                        {"reset", mcpbx::http::clients::stage::body, errc::io},
-                                        {"wrong-length", mcpbx::http::clients::stage::body, errc::io},
-                                        {"garbage-http", mcpbx::http::clients::stage::body, errc::protocol},
-                                        {"gzip", mcpbx::http::clients::stage::body, errc::protocol}}) {
+  for (const auto& r : std::vector<row>{{"chunk-truncate", http::clients::stage::body, errc::io},
+                                        {"reset", http::clients::stage::body, errc::io},
+                                        {"wrong-length", http::clients::stage::body, errc::io},
+                                        {"garbage-http", http::clients::stage::body, errc::protocol},
+                                        {"gzip", http::clients::stage::body, errc::protocol}}) {
     CAPTURE(r.model);
     recorder got;
     const auto exchange = loop.client->start(ask(server.url(), r.model), got);
@@ -163,10 +163,10 @@ TEST_CASE("client: headers in common are sent with each request, and one that ca
     }
   });
   http_loop loop;
-  const auto told = [&](mcpbx::http::header one) {
+  const auto told = [&](http::header one) {
     auto r = ask("http://127.0.0.1:" + std::to_string(server.port()), "x");
-    r.common = std::make_shared<const mcpbx::http::clients::header_block>(
-        std::vector<mcpbx::http::header>{{"X-Common", "1"}, std::move(one)});
+    r.common = std::make_shared<const http::clients::header_block>(
+        std::vector<http::header>{{"X-Common", "1"}, std::move(one)});
     recorder got;
     const auto exchange = loop.client->start(std::move(r), got);
     REQUIRE(loop.until([&] { return got.over(); }));
@@ -186,12 +186,12 @@ TEST_CASE("client: nobody listening, an unknown name, an unusable address and a 
   http_loop loop;
   struct row {
     std::string url;
-    mcpbx::http::clients::stage stage;
+    http::clients::stage stage;
   };
-  for (const auto& r : std::vector<row>{{"http://127.0.0.1:1", mcpbx::http::clients::stage::connect},
-                                        {"http://localhost:1", mcpbx::http::clients::stage::connect},
-                                        {"http://no-such-host.invalid", mcpbx::http::clients::stage::resolve},
-                                        {"ftp://x", mcpbx::http::clients::stage::resolve}}) {
+  for (const auto& r : std::vector<row>{{"http://127.0.0.1:1", http::clients::stage::connect},
+                                        {"http://localhost:1", http::clients::stage::connect},
+                                        {"http://no-such-host.invalid", http::clients::stage::resolve},
+                                        {"ftp://x", http::clients::stage::resolve}}) {
     CAPTURE(r.url);
     recorder got;
     const auto exchange = loop.client->start(ask(r.url, "x"), got);
@@ -201,11 +201,11 @@ TEST_CASE("client: nobody listening, an unknown name, an unusable address and a 
     CHECK(got.failure->stage == r.stage);
   }
   // A line break could begin another header, and what frames a message another request.
-  for (const auto& bad : std::vector<mcpbx::http::header>{{"X-Bad", "a\r\nX-Injected: b"},
-                                                          {"X Bad", "a"},
-                                                          {"Content-Length", "1"},
-                                                          {"transfer-encoding", "chunked"},
-                                                          {"Connection", "close"}}) {
+  for (const auto& bad : std::vector<http::header>{{"X-Bad", "a\r\nX-Injected: b"},
+                                                   {"X Bad", "a"},
+                                                   {"Content-Length", "1"},
+                                                   {"transfer-encoding", "chunked"},
+                                                   {"Connection", "close"}}) {
     CAPTURE(bad.name);
     recorder got;
     auto request = ask("http://127.0.0.1:1", "x");
@@ -229,7 +229,7 @@ TEST_CASE("client: further headers are sent, Host and User-Agent among them in p
   });
   const auto url = "http://127.0.0.1:" + std::to_string(server.port());
   http_loop loop;
-  const auto told = [&](std::vector<mcpbx::http::header> more) {
+  const auto told = [&](std::vector<http::header> more) {
     recorder got;
     auto request = ask(url, "x");
     request.headers.insert(request.headers.end(), more.begin(), more.end());
@@ -278,7 +278,7 @@ TEST_CASE("client: large bodies go out in pieces and come back whole") {
     while (peer.read(q)) send_plain(peer, 200, "application/json", q.body);
   });
   http_loop loop;
-  mcpbx::http::clients::request r;
+  http::clients::request r;
   r.url = "http://127.0.0.1:" + std::to_string(server.port()) + "/echo";
   std::string expected;
   for (int i = 0; i < 300; ++i) {

@@ -112,7 +112,7 @@ http_listener gzip_server(std::string body, std::string coding = "gzip") {
 }
 
 recorder get(http_loop& loop, const http_listener& server, bool accept, std::size_t limit = 1 << 20) {
-  mcpbx::http::clients::request r;
+  http::clients::request r;
   r.method = "GET";
   r.url = "http://127.0.0.1:" + std::to_string(server.port()) + "/asked";
   if (!accept) r.url += "-not";
@@ -152,7 +152,7 @@ TEST_CASE("G28: a packed answer that is cut or no gzip, and an unknown compressi
   const auto cut = gzip_server(whole.substr(0, whole.size() - 3));
   auto got = get(loop, cut, true);
   REQUIRE(got.failure);
-  CHECK(got.failure->stage == mcpbx::http::clients::stage::body);
+  CHECK(got.failure->stage == http::clients::stage::body);
   CHECK(got.failure->why.code == errc::io);
   got = get(loop, gzip_server("hello world"), true);
   REQUIRE(got.failure);

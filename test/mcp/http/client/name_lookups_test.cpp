@@ -34,22 +34,22 @@ struct name_server {
   void stop() {
     if (ended.wait_for(std::chrono::seconds(0)) != std::future_status::ready) end.set_value();
   }
-  mcpbx::http::clients::name_lookups::look_up how() const {
-    return [ended = ended, asked = asked,
-            silent = silent](const std::string& host) -> result<mcpbx::http::clients::addresses> {
-      ++*asked;
-      if (host.starts_with("dead") || *silent) {
-        ended.wait();
-        return fail(errc::unavailable, "Temporary failure in name resolution");
-      }
-      if (host.starts_with("none")) return fail(errc::not_found, "Name or service not known");
-      return mcpbx::http::clients::addresses{boost::asio::ip::make_address("127.0.0.1")};
-    };
+  http::clients::name_lookups::look_up how() const {
+    return
+        [ended = ended, asked = asked, silent = silent](const std::string& host) -> result<http::clients::addresses> {
+          ++*asked;
+          if (host.starts_with("dead") || *silent) {
+            ended.wait();
+            return fail(errc::unavailable, "Temporary failure in name resolution");
+          }
+          if (host.starts_with("none")) return fail(errc::not_found, "Name or service not known");
+          return http::clients::addresses{boost::asio::ip::make_address("127.0.0.1")};
+        };
   }
 };
 
-mcpbx::http::clients::client::options with(const name_server& names) {
-  mcpbx::http::clients::client::options o;
+http::clients::client::options with(const name_server& names) {
+  http::clients::client::options o;
   o.look_up = names.how();
   return o;
 }
@@ -62,7 +62,7 @@ TEST_CASE("G30: look-ups of any number of hosts that hang hold up no request to 
   name_server names;
   http_loop loop(nullptr, with(names));
   std::vector<std::unique_ptr<recorder>> lost;
-  std::vector<std::unique_ptr<mcpbx::http::clients::exchange>> waiting;
+  std::vector<std::unique_ptr<http::clients::exchange>> waiting;
   for (int i = 0; i < 12; ++i)
     for (int twice = 0; twice < 2; ++twice) {
       lost.push_back(std::make_unique<recorder>());
@@ -89,9 +89,9 @@ TEST_CASE("G30: a look-up that hangs ends with its request's limit and says so")
   recorder got;
   const auto exchange = loop.client->start(ask("http://dead.example", "x"), got);
   REQUIRE(loop.until([&] { return *names.asked == 1; }));
-  time.advance(mcpbx::http::clients::limits().connect);
+  time.advance(http::clients::limits().connect);
   REQUIRE(got.failure);
-  CHECK(got.failure->stage == mcpbx::http::clients::stage::resolve);
+  CHECK(got.failure->stage == http::clients::stage::resolve);
   CHECK(got.failure->why.code == errc::timed_out);
   CHECK(got.failure->why.message ==
         "dead.example was not found within 10 s (the limit on connecting): its name's look-up hangs; check the name "
@@ -148,14 +148,12 @@ TEST_CASE("G30: a name server that fails for a while leaves what was known, one 
   boost::asio::io_context io;
   const auto guard = boost::asio::make_work_guard(io);
   manual_time time;
-  result<mcpbx::http::clients::addresses> answer =
-      mcpbx::http::clients::addresses{boost::asio::ip::make_address("192.0.2.7")};
-  const auto names = std::make_shared<mcpbx::http::clients::name_lookups>(
-      io.get_executor(), time, [&answer](const std::string&) { return answer; });
+  result<http::clients::addresses> answer = http::clients::addresses{boost::asio::ip::make_address("192.0.2.7")};
+  const auto names = std::make_shared<http::clients::name_lookups>(io.get_executor(), time,
+                                                                   [&answer](const std::string&) { return answer; });
   const auto find = [&] {
-    std::optional<result<mcpbx::http::clients::addresses>> got;
-    names->find(nullptr, "host.example",
-                [&](result<mcpbx::http::clients::addresses> found) { got = std::move(found); });
+    std::optional<result<http::clients::addresses>> got;
+    names->find(nullptr, "host.example", [&](result<http::clients::addresses> found) { got = std::move(found); });
     CHECK_FALSE(got);
     while (!got) io.run_one();
     return *got;
@@ -203,12 +201,12 @@ TEST_CASE("G44: an address that the rule of a request refuses is not connected t
   name_server names;
   http_loop loop(nullptr, with(names));
   const auto ask_with = [&](const std::string& host, const std::string& refused) {
-    mcpbx::http::clients::request r;
+    http::clients::request r;
     r.method = "GET";
     r.url = "http://" + host + ":" + std::to_string(server.port()) + "/";
     if (!refused.empty())
-      r.addresses = std::make_shared<mcpbx::http::clients::address_rule>(
-          refused, [refused](const std::string& address) -> result<void> {
+      r.addresses =
+          std::make_shared<http::clients::address_rule>(refused, [refused](const std::string& address) -> result<void> {
             if (address == refused) return fail(errc::protocol, "it has the address " + address);
             return {};
           });
@@ -224,7 +222,7 @@ TEST_CASE("G44: an address that the rule of a request refuses is not connected t
   for (const char* host : {"inner.example", "127.0.0.1"}) {
     const auto got = ask_with(host, "127.0.0.1");
     REQUIRE(got.failure);
-    CHECK(got.failure->stage == mcpbx::http::clients::stage::resolve);
+    CHECK(got.failure->stage == http::clients::stage::resolve);
     CHECK(got.failure->why.code == errc::protocol);
     CHECK(got.failure->why.message.ends_with(" was not asked: it has the address 127.0.0.1."));
   }

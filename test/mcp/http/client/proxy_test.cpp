@@ -28,7 +28,7 @@ proxy_rules rules(const variables& given) {
 
 // host:port of the proxy, "" for none, "!" for an error.
 std::string via(const proxy_rules& r, const std::string& url) {
-  const auto found = r.find(mcpbx::http::parse_url(url).value());
+  const auto found = r.find(http::parse_url(url).value());
   return !found ? "!" : *found == nullptr ? "" : (*found)->label;
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("proxy: NO_PROXY names hosts with all below them, ports, addresses and
 TEST_CASE("G35: what a proxy variable holds is in no error, and its password is known to the redactor") {
   redactor::clear();
   const auto r = rules({{"HTTPS_PROXY", "http://user:canary%40word@p.example:3128/"}});
-  const auto* found = *r.find(mcpbx::http::parse_url("https://api.example.com").value());
+  const auto* found = *r.find(http::parse_url("https://api.example.com").value());
   REQUIRE(found != nullptr);
   CHECK(found->authorization == "Basic dXNlcjpjYW5hcnlAd29yZA==");
   CHECK(found->label == "p.example:3128");
@@ -78,7 +78,7 @@ TEST_CASE("G35: what a proxy variable holds is in no error, and its password is 
   redactor::clear();
   for (const auto* bad : {"socks5://user:canary-word@p:1", "https://user:canary-word@p:1",
                           "http://user:canary-word@p:99999", "http://user:canary-word@", "http://a b canary-word"}) {
-    const auto wrong = rules({{"HTTPS_PROXY", bad}}).find(mcpbx::http::parse_url("https://api.example.com").value());
+    const auto wrong = rules({{"HTTPS_PROXY", bad}}).find(http::parse_url("https://api.example.com").value());
     REQUIRE_FALSE(wrong);
     CHECK(wrong.error().code == errc::config);
     CHECK(wrong.error().message.find("HTTPS_PROXY") != std::string::npos);
@@ -86,8 +86,8 @@ TEST_CASE("G35: what a proxy variable holds is in no error, and its password is 
   }
 }
 
-mcpbx::http::clients::client::options through(const variables& given) {
-  mcpbx::http::clients::client::options o;
+http::clients::client::options through(const variables& given) {
+  http::clients::client::options o;
   o.proxies = rules(given);
   return o;
 }
@@ -121,7 +121,7 @@ TEST_CASE("G33: through a proxy's tunnel the endpoint's certificate and name are
         "CONNECT model.invalid:443 HTTP/1.1\r\nHost: model.invalid:443\r\nProxy-Authorization: Basic dTpw\r\n\r\n");
   const auto got = get(loop, "https://other.invalid:444/v1", ca.path);
   REQUIRE(got.failure);
-  CHECK(got.failure->stage == mcpbx::http::clients::stage::tls);
+  CHECK(got.failure->stage == http::clients::stage::tls);
   CHECK(got.failure->why.message.find("for another name") != std::string::npos);
   CHECK(server.connect.starts_with("CONNECT other.invalid:444 "));
 }
@@ -145,7 +145,7 @@ TEST_CASE(
     http_loop loop(nullptr, through({{"HTTPS_PROXY", "http://127.0.0.1:" + std::to_string(server.port())}}));
     const auto got = get(loop, "https://model.invalid/v1");
     REQUIRE(got.failure);
-    CHECK(got.failure->stage == mcpbx::http::clients::stage::connect);
+    CHECK(got.failure->stage == http::clients::stage::connect);
     CHECK(got.failure->why.code == r.code);
     CHECK(got.failure->why.message.starts_with("model.invalid, through the proxy 127.0.0.1:"));
     CHECK(got.failure->why.message.find(r.said) != std::string::npos);

@@ -34,7 +34,7 @@ struct gate_fixture {
   void look() { time.advance(milliseconds(20)); }
 
   std::size_t before = byte_account::limit();
-  mcpbx::test::manual_time time;
+  test::manual_time time;
   std::shared_ptr<read_gate> gate = std::make_shared<read_gate>(time);
   byte_share held;
   std::deque<std::unique_ptr<read_gate::place>> places = [this] {

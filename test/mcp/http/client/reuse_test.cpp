@@ -38,7 +38,7 @@ struct chain final : recorder {
   std::string url;
   int left;
   std::vector<std::size_t> bodies;
-  std::unique_ptr<mcpbx::http::clients::exchange> running;
+  std::unique_ptr<http::clients::exchange> running;
   chain(http_loop& l, std::string u, int n) : loop(l), url(std::move(u)), left(n) { next(); }
   void next() { running = loop.client->start(ask(url, "x"), *this); }
   void on_end() override {
@@ -99,7 +99,7 @@ TEST_CASE("G31: a request that its pooled connection was busy with for long is n
   may_close.set_value();
   REQUIRE(loop.until([&] { return second.over(); }));
   REQUIRE(second.failure);
-  CHECK(second.failure->stage == mcpbx::http::clients::stage::first_byte);
+  CHECK(second.failure->stage == http::clients::stage::first_byte);
   CHECK(server.connections() == 1);
 }
 
@@ -231,14 +231,14 @@ TEST_CASE("client: requests of different kinds that follow each other have each 
   });
   const std::string host = "127.0.0.1:" + std::to_string(server.port()), url = "http://" + host;
   const auto common = [](std::string value) {
-    return std::make_shared<const mcpbx::http::clients::header_block>(
-        std::vector<mcpbx::http::header>{{"X-Common", std::move(value)}});
+    return std::make_shared<const http::clients::header_block>(
+        std::vector<http::header>{{"X-Common", std::move(value)}});
   };
   const auto a = common("a"), b = common("b");
   struct row {
     std::string method, path, body;
-    std::shared_ptr<const mcpbx::http::clients::header_block> block;
-    std::vector<mcpbx::http::header> own;
+    std::shared_ptr<const http::clients::header_block> block;
+    std::vector<http::header> own;
     bool gzip;
     std::string seen;
   };
@@ -257,7 +257,7 @@ TEST_CASE("client: requests of different kinds that follow each other have each 
   http_loop loop;
   for (int round = 0; round < 2; ++round)
     for (const auto& r : rows) {
-      mcpbx::http::clients::request q;
+      http::clients::request q;
       q.method = r.method;
       q.url = url + r.path;
       if (!r.body.empty()) q.body.append_copy(r.body);

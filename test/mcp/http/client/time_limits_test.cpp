@@ -23,7 +23,7 @@ struct turned {
   scripted_model server{{}};
   http_loop loop{&time};
   recorder got;
-  std::unique_ptr<mcpbx::http::clients::exchange> exchange;
+  std::unique_ptr<http::clients::exchange> exchange;
 
   void begin(const std::string& model, seconds connect = seconds(5)) {
     auto r = ask(server.url(), model);
@@ -50,8 +50,8 @@ TEST_CASE("G30: no first byte within its limit ends the exchange") {
   CHECK_FALSE(t.got.failure);
   t.time.advance(seconds(1));
   t.failed_with("300 s");
-  CHECK((t.got.failure->stage == mcpbx::http::clients::stage::first_byte ||
-         t.got.failure->stage == mcpbx::http::clients::stage::send));
+  CHECK(
+      (t.got.failure->stage == http::clients::stage::first_byte || t.got.failure->stage == http::clients::stage::send));
 }
 
 TEST_CASE("G30: silence in the middle of an answer ends it after the idle limit") {
@@ -71,7 +71,7 @@ TEST_CASE("G30: silence in the middle of an answer ends it after the idle limit"
     CHECK_FALSE(t.got.failure);
     t.time.advance(seconds(1));
     t.failed_with("fell silent for 60 s");
-    CHECK(t.got.failure->stage == mcpbx::http::clients::stage::body);
+    CHECK(t.got.failure->stage == http::clients::stage::body);
   }
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("G30: connecting has its own limit") {
   t.time.advance(seconds(5));
   REQUIRE(t.loop.until([&] { return t.got.over(); }));
   REQUIRE(t.got.failure);
-  CHECK(t.got.failure->stage == mcpbx::http::clients::stage::connect);
+  CHECK(t.got.failure->stage == http::clients::stage::connect);
   CHECK(t.got.failure->why.code == errc::timed_out);
   for (const int fd : queue) ::close(fd);
   ::close(listener);

@@ -78,7 +78,7 @@ struct served : server_events {
   }
 
   boost::asio::io_context context;
-  mcpbx::test::manual_time time;
+  test::manual_time time;
   std::optional<server_connection> line;
   int caller = -1;
   bool answer_at_once = true;
@@ -99,13 +99,13 @@ TEST_CASE("served connection: requests come one after another on a kept connecti
   CHECK(s.requests == std::vector<std::string>{"GET /a ", "GET /b ", "POST /c hi"});
   CHECK(got.find("ok /a") < got.find("ok /b"));
   CHECK(got.find("ok /b") < got.find("ok /c"));
-  CHECK(mcpbx::test::contains(got, "Content-Length: 5\r\n"));
-  CHECK(mcpbx::test::contains(got, "Date: "));
-  CHECK(!mcpbx::test::contains(got, "<end>"));
+  CHECK(test::contains(got, "Content-Length: 5\r\n"));
+  CHECK(test::contains(got, "Date: "));
+  CHECK(!test::contains(got, "<end>"));
   s.write("\r\n\n" + get_request("/d", "Connection: close\r\n"));
   const auto last = s.got();
-  CHECK(mcpbx::test::contains(last, "Connection: close\r\n"));
-  CHECK(mcpbx::test::contains(last, "ok /d<end>"));
+  CHECK(test::contains(last, "Connection: close\r\n"));
+  CHECK(test::contains(last, "ok /d<end>"));
 }
 
 TEST_CASE("served connection: a streamed answer is one chunk for each part, and its end is told") {
@@ -116,7 +116,7 @@ TEST_CASE("served connection: a streamed answer is one chunk for each part, and 
   s.line->send("hello");
   CHECK(s.line->unsent() > 0);
   const auto begun = s.got();
-  CHECK(mcpbx::test::contains(begun, "Transfer-Encoding: chunked\r\n"));
+  CHECK(test::contains(begun, "Transfer-Encoding: chunked\r\n"));
   CHECK(begun.ends_with("\r\n\r\n5\r\nhello\r\n"));
   CHECK(s.drained > 0);
   CHECK(s.line->unsent() == 0);
@@ -126,7 +126,7 @@ TEST_CASE("served connection: a streamed answer is one chunk for each part, and 
   CHECK(s.got() == "6\r\n world\r\n0\r\n\r\n");
   s.answer_at_once = true;
   s.write(get_request("/b"));
-  CHECK(mcpbx::test::contains(s.got(), "ok /b"));
+  CHECK(test::contains(s.got(), "ok /b"));
 }
 
 TEST_CASE("served connection: a request sent beside a stream is answered behind its end, on the same connection") {
@@ -145,7 +145,7 @@ TEST_CASE("served connection: a request sent beside a stream is answered behind 
   CHECK(rest.starts_with("0\r\n\r\nHTTP/1.1 200 OK\r\n"));
   CHECK(rest.find("ok /b") < rest.find("ok /c"));
   CHECK(s.requests == std::vector<std::string>{"GET /stream ", "GET /b ", "GET /c "});
-  CHECK(!mcpbx::test::contains(begun + rest, "Connection: close"));
+  CHECK(!test::contains(begun + rest, "Connection: close"));
   CHECK(!s.left);
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("served connection: an answer that is cut has no last chunk, and HTTP/
   s.line->send("x");
   s.line->finish(false);
   const auto got = s.got();
-  CHECK(!mcpbx::test::contains(got, "0\r\n\r\n"));
+  CHECK(!test::contains(got, "0\r\n\r\n"));
   CHECK(got.ends_with("<end>"));
   served old;
   old.answer_at_once = false;
@@ -315,7 +315,7 @@ TEST_CASE(
   CHECK(s.line->unsent() < 400'000);
   const auto got = s.got();
   CHECK(s.requests.size() == 40);
-  CHECK(mcpbx::test::contains(got, "ok /39"));
+  CHECK(test::contains(got, "ok /39"));
 }
 
 TEST_CASE("served connection: G43: what is no request, too large or refused by its head is answered, then closed") {
@@ -377,14 +377,14 @@ TEST_CASE("served connection: a caller that only half-closes a Unix socket gets 
   CHECK_FALSE(s.left);
   SUBCASE("all of them, then the connection ends") {
     s.line->answer({200, {}, "ok /a"});
-    CHECK(mcpbx::test::contains(s.got(), "ok /a"));
+    CHECK(test::contains(s.got(), "ok /a"));
     REQUIRE(s.requests.size() == 2);
     CHECK_FALSE(s.left);
     s.line->begin(200, {});
     s.line->send("ok /b");
     s.line->finish();
     const auto last = s.got();
-    CHECK(mcpbx::test::contains(last, "ok /b"));
+    CHECK(test::contains(last, "ok /b"));
     CHECK(last.ends_with("<end>"));
     CHECK(s.left == "");
   }
@@ -399,7 +399,7 @@ TEST_CASE("served connection: a caller that only half-closes a Unix socket gets 
 TEST_CASE("served connection: a half-closed connection ends at once if nothing is to be answered") {
   served s;
   s.write(get_request("/a"));
-  CHECK(mcpbx::test::contains(s.got(), "ok /a"));
+  CHECK(test::contains(s.got(), "ok /a"));
   ::shutdown(s.caller, SHUT_WR);
   CHECK(s.got() == "<end>");
   CHECK(s.left == "");
@@ -418,7 +418,7 @@ TEST_CASE("served connection: whoever waits to be told may send its body is told
   s.write("POST /a HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
   CHECK(s.got() == "HTTP/1.1 100 Continue\r\n\r\n");
   s.write("hi");
-  CHECK(mcpbx::test::contains(s.got(), "ok /a"));
+  CHECK(test::contains(s.got(), "ok /a"));
   served refused;
   refused.write("POST /refused HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
   CHECK(refused.got().starts_with("HTTP/1.1 401 "));
@@ -428,7 +428,7 @@ TEST_CASE("served connection: HEAD has the head of the answer only") {
   served s;
   s.write("HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n");
   const auto got = s.got();
-  CHECK(mcpbx::test::contains(got, "Content-Length: 5\r\n"));
+  CHECK(test::contains(got, "Content-Length: 5\r\n"));
   CHECK(got.ends_with("\r\n\r\n"));
 }
 
@@ -443,7 +443,7 @@ TEST_CASE("served connection: G43: a request that does not become complete has 6
   CHECK(s.got().starts_with("HTTP/1.1 408 "));
   served idle;
   idle.write(get_request("/a"));
-  CHECK(mcpbx::test::contains(idle.got(), "ok /a"));
+  CHECK(test::contains(idle.got(), "ok /a"));
   idle.time.advance(119'999ms);
   CHECK(idle.got().empty());
   idle.time.advance(1ms);

@@ -91,16 +91,16 @@ TEST_CASE("frames are cut out of a stream at every split") {
 
 TEST_CASE("frames are the same in pieces of any size") {
   std::string text;
-  for (const std::size_t size : mcpbx::test::awkward_sizes) {
+  for (const std::size_t size : test::awkward_sizes) {
     auto one = sample_spawn();
     one.server = size;
-    one.spec.environment.assign(1, mcpbx::test::filler_words(size));
+    one.spec.environment.assign(1, test::filler_words(size));
     text += encode(request(one)) + encode(request(send_signal{size, 2}));
   }
-  mcpbx::test::check_in_any_pieces(text + "half", [](std::string_view bytes, std::size_t size) {
+  test::check_in_any_pieces(text + "half", [](std::string_view bytes, std::size_t size) {
     frame_reader reader;
     std::string all;
-    mcpbx::test::in_pieces(bytes, size, [&](std::string_view piece) {
+    test::in_pieces(bytes, size, [&](std::string_view piece) {
       reader.feed(piece);
       while (const auto p = reader.next()) all.append(std::to_string(p->size())).append(*p);
     });

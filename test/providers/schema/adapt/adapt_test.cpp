@@ -277,7 +277,7 @@ TEST_CASE("F8: what is taken out of a schema is told by its place, each once and
 
 TEST_CASE("F8: in what was mended nothing is left to mend, and a sound schema is known without being taken apart") {
   constexpr int levels = 64;
-  mcpbx::test::for_each_real_tool([](const raw_json& definition) {
+  test::for_each_real_tool([](const raw_json& definition) {
     const auto tool = adapt_tool("t", "", find_member(definition, "inputSchema")).value();
     const auto& schema = tool.schema;
     CHECK(tool.changes.empty());
@@ -360,7 +360,7 @@ bool takes_argument_names(const raw_json& schema) {
 }
 
 TEST_CASE("F8: the tools of real servers become what OpenAI's and Anthropic's APIs take, and none is lost") {
-  mcpbx::test::for_each_real_tool([](const raw_json& definition) {
+  test::for_each_real_tool([](const raw_json& definition) {
     for (const std::string_view api : {"openai-chat", "openai-responses", "anthropic", "azure", "dial"}) {
       CAPTURE(api);
       const auto tool =

@@ -16,34 +16,34 @@ namespace {
 
 struct tree_of {
   explicit tree_of(std::string text, int max_depth = 256)
-      : json(std::move(text)), root(mcpbx::providers::schema::tree::read(json, max_depth, memory)) {}
+      : json(std::move(text)), root(providers::schema::tree::read(json, max_depth, memory)) {}
   std::string why() const { return root ? "" : root.error().message; }
   std::string json;
   std::pmr::monotonic_buffer_resource memory;
-  result<mcpbx::providers::schema::tree::value> root;
+  result<providers::schema::tree::value> root;
 };
 
 // The same value, as another library reads it.
-boost::json::value as_boost(const mcpbx::providers::schema::tree::value& v) {
+boost::json::value as_boost(const providers::schema::tree::value& v) {
   switch (v.kind()) {
-    case mcpbx::providers::schema::tree::kind::null:
+    case providers::schema::tree::kind::null:
       return nullptr;
-    case mcpbx::providers::schema::tree::kind::bool_:
+    case providers::schema::tree::kind::bool_:
       return v.get_bool();
-    case mcpbx::providers::schema::tree::kind::int64:
+    case providers::schema::tree::kind::int64:
       return v.get_int64();
-    case mcpbx::providers::schema::tree::kind::uint64:
+    case providers::schema::tree::kind::uint64:
       return v.get_uint64();
-    case mcpbx::providers::schema::tree::kind::double_:
+    case providers::schema::tree::kind::double_:
       return v.get_double();
-    case mcpbx::providers::schema::tree::kind::string:
+    case providers::schema::tree::kind::string:
       return boost::json::string(v.get_string());
-    case mcpbx::providers::schema::tree::kind::array: {
+    case providers::schema::tree::kind::array: {
       boost::json::array a;
       for (const auto& e : v.get_array()) a.push_back(as_boost(e));
       return a;
     }
-    case mcpbx::providers::schema::tree::kind::object: {
+    case providers::schema::tree::kind::object: {
       boost::json::object o;
       for (const auto& m : v.get_object()) {
         CHECK_FALSE(o.contains(m.key()));
@@ -88,10 +88,10 @@ TEST_CASE("json_tree: numbers that no double holds are infinite or nothing") {
 
 TEST_CASE("json_tree: what a tree cannot hold has its words") {
   for (const auto* half : {R"("\ud800")", R"("\udc00")", R"("a\ud800\n")", R"("\ud800\ud800")", R"({"\ud800x":1})"})
-    CHECK(tree_of(half).why() == mcpbx::providers::schema::tree::half_pair);
+    CHECK(tree_of(half).why() == providers::schema::tree::half_pair);
   CHECK(tree_of(R"("\\ud800")").why().empty());
   CHECK(tree_of("[[[1]]]", 3).why().empty());
-  CHECK(tree_of("[[[1]]]", 2).why() == mcpbx::providers::schema::tree::too_deep);
+  CHECK(tree_of("[[[1]]]", 2).why() == providers::schema::tree::too_deep);
   for (const auto* broken : {"", "{", "[", "[1", "{\"a\"", "{\"a\":", "\"", "{1:2}", "[1 2]", "[,]"})
-    CHECK(tree_of(broken).why() == mcpbx::providers::schema::tree::no_json);
+    CHECK(tree_of(broken).why() == providers::schema::tree::no_json);
 }
