@@ -21,7 +21,7 @@ mcp::catalogs::catalog_ptr door_context::tools_for(const std::string& profile) {
   if (view.whole == whole && view.configured == configured) return view.seen;
   std::vector<mcp::catalogs::entry_ptr> entries;
   mcp::catalogs::withheld_tools withheld;
-  mcp::catalogs::catalog_rest rest{.offers = whole->capabilities()};
+  mcp::catalogs::catalog_rest rest{.offers = mcp::views::narrowed(whole->rest(), {}, {}).offers};
   if (const auto base = configured->base("", profile)) {
     rest = mcp::views::narrowed(whole->rest(), base->prompts, base->resources);
     const stored::tool_choice offered{{}, base->allow, base->deny, base->rename};

@@ -75,4 +75,14 @@ catalog_offers joined_offers(std::span<const told_offers> servers) {
   return all;
 }
 
+json::raw_json without_extensions(const json::raw_json& extensions, const std::set<std::string, std::less<>>& names) {
+  const auto opened = json::raw_object::open(extensions);
+  if (names.empty() || !opened) return extensions;
+  joined_extensions kept;
+  opened->for_each([&](std::string_view key, const json::raw_json& value) {
+    if (!names.contains(key)) kept.add(key, value.text());
+  });
+  return kept.take();
+}
+
 }  // namespace mcpbx::mcp::catalogs

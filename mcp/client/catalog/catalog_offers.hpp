@@ -3,7 +3,10 @@
 #include "mcp/json/raw_json.hpp"
 #include "mcp/protocol/server_offers.hpp"
 
+#include <functional>
+#include <set>
 #include <span>
+#include <string>
 
 namespace mcpbx::mcp::catalogs {
 
@@ -35,5 +38,8 @@ struct catalog_offers {
 /// of more than 16 KiB does not count, nor do names of more than 256 bytes, and whatever would make the `extensions` or
 /// the `experimental` of all servers longer than 64 KiB.
 catalog_offers joined_offers(std::span<const told_offers> servers);
+
+/// Returns `extensions`, of catalog_offers, without those of these names; absent if none remains.
+json::raw_json without_extensions(const json::raw_json& extensions, const std::set<std::string, std::less<>>& names);
 
 }  // namespace mcpbx::mcp::catalogs

@@ -310,7 +310,7 @@ TEST_CASE("extensions of more than 16 KiB of one server and 64 KiB of all do not
   }
 }
 
-TEST_CASE("the catalog of a profile has no methods of extensions") {
+TEST_CASE("the catalog of a profile has no methods of extensions, and no extensions that need them") {
   auto with = named("a");
   with.extensions["com.example/find"] = {"find/*"};
   catalog_builder b({with});
@@ -319,6 +319,15 @@ TEST_CASE("the catalog of a profile has no methods of extensions") {
   CHECK(all->rest().extensions->front().server == "a");
   CHECK(b.build() == all);
   CHECK_FALSE(narrowed(all->rest(), {}, {}).extensions);
+
+  // Its callers hear of the extensions that work without methods.
+  b.set_offers(
+      0, read_server_offers(raw_json::literal(R"({"extensions":{"com.example/find":{},"com.example/data":{"v" : 1}},)"
+                                              R"("experimental":{"com.example/find":{}}})")));
+  const auto told = b.build()->rest();
+  CHECK(told.offers.extensions.text() == R"({"com.example/find":{},"com.example/data":{"v" : 1}})");
+  CHECK(narrowed(told, {}, {}).offers.extensions.text() == R"({"com.example/data":{"v" : 1}})");
+  CHECK(narrowed(told, {}, {}).offers.experimental.empty());
   b.set_servers({named("a")});
   CHECK_FALSE(b.build()->rest().extensions);
 }
