@@ -99,7 +99,8 @@ opening_questions::ticket opening_questions::ask(mcp::clients::server_question q
   if (session.may_be_asked(q)) {
     const auto params =
         mcp::questions::question_params(q.params, q.server, false, "mcpbx-opening-" + std::to_string(t));
-    auto asked = params ? session.ask(q.method, *params, &reply_, session.question_limit(), then, !q.extensions.empty())
+    const auto limit = std::min(session.question_limit(), limit_);
+    auto asked = params ? session.ask(q.method, *params, &reply_, limit, then, !q.extensions.empty())
                         : std::unexpected(params.error());
     if (const auto found = open_.find(t); found != open_.end() && asked) found->second.asked = *asked;
     if (!asked) answered(t, mcp::rpc::call_outcome::failed(asked.error().code, asked.error().message));

@@ -24,7 +24,7 @@ class opening_reads : public std::enable_shared_from_this<opening_reads> {
   struct beginning {
     std::string profile;                  ///< or "": none
     std::shared_ptr<run::run_feed> feed;  ///< of the run, read by its caller; null: the run is a detached one
-    milliseconds question_limit;          ///< time for the answer to a question that is sent as an event
+    milliseconds question_limit;          ///< longest time for the answer to a question
   };
   /// Fetches for a request of this caller. Calls `then` once all is here, in a later turn. On a failure tells the feed
   /// or, without one, `reply` the reason instead. Does neither if the request was cancelled or its caller left.

@@ -227,6 +227,29 @@ TEST_CASE("opening: a caller that can be asked is asked for what a prompt needs,
   CHECK(answers.size() == 1);
 }
 
+TEST_CASE("opening: a question to a caller that is asked by a request ends with the time of the run's questions") {
+  opening_fixture f;
+  f.line.say(
+      R"({"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}})");
+  f.line.say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+  f.turn();
+  f.chat(R"({"detach":true,"prompt":{"name":"s__p"},"limits":{"questionTimeoutMs":5000}})");
+  REQUIRE(f.server->calls.size() == 1);
+  std::vector<bool> failed;
+  f.server->calls[0].questions->ask(
+      {"s", "elicitation/create", raw_json::own(R"({"message":"m"})")},
+      [&](mcp::rpc::call_outcome&& o) { failed.push_back(o.failure.code == errc::timed_out); });
+  f.turn();
+  REQUIRE(contains(f.said(), R"("method":"elicitation/create")"));
+  f.time.advance(milliseconds(4999));
+  f.turn();
+  CHECK(failed.empty());
+  f.time.advance(milliseconds(1));
+  f.turn();
+  CHECK(failed == std::vector<bool>{true});
+  CHECK(contains(f.said(), "notifications/cancelled"));
+}
+
 namespace {
 
 /// A run that waits for its prompt, whose server asks for input; its caller answers the questions of its runs.
