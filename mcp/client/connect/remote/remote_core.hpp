@@ -50,8 +50,8 @@ struct posted_message {
   bool early = false;               ///< request: sent before the server had taken the end of the handshake
   bool in_turn = false;             ///< request: to be sent after that, since the server has refused it before
 
-  /// Returns true if this is its method.
-  bool is(std::string_view name) const noexcept { return name == method; }
+  /// Returns true if `other` is its method.
+  bool is(std::string_view other) const noexcept { return other == method; }
   /// Returns true for a notification of an extension, of which a caller may send any number.
   bool is_extra() const;
   /// Returns true if it must not reach the server twice.
