@@ -44,7 +44,7 @@ void event_channel::on_head(int status, const std::vector<http::header>& headers
     opened_ = true;
     return reader_.begin(answer_reader::form::events);
   }
-  // Whatever it wants, a POST hears of it, too.
+  // A POST hears of the same refusal.
   if (core_->guesses_events()) return broken("answered a GET with " + status_text(status, ""), "protocol", false);
   if (status == 401) {
     http_.reset();

@@ -87,6 +87,8 @@ void message_post::lost(errc code, std::string why) {
   if (message_.id == 0) return undelivered(why, true);
   // Repeating mends no limit.
   if (code != errc::limit && came_too_early()) return;
+  if (message_.is("server/discover") && (status_ == 0 || status_ / 100 == 5 || code == errc::unavailable))
+    core_->probe_failed();
   drop();
   core_->lost(*this, code, std::move(why));
 }

@@ -305,6 +305,9 @@ void remote_core::deliver(rpc::message&& m, std::int64_t about) {
   if (!events_ || over_) return;
   if (!proven_) prove();
   if (!record_->problem.empty()) record_->problem.clear();
+  if (!used_)
+    used_ = m.type == rpc::message::kind::response && !(m.id == rpc::rpc_id::number(opening_)) &&
+            !(m.id == rpc::rpc_id::number(probe_));
   m.about = about;
   if (m.type == rpc::message::kind::response && way_ == way::streamable && about != 0 &&
       !(m.id == rpc::rpc_id::number(about))) {

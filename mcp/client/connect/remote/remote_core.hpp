@@ -148,6 +148,8 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   /// Returns true if earlier connections to the address have found that it speaks a revision with a handshake.
   bool legacy_known() const noexcept { return known_ == remote_way::legacy; }
   void farewell_done();
+  /// The answer to server/discover was lost on the way, or was an error of a gateway: it says nothing about the server.
+  void probe_failed() { probed_ = false; }
 
  private:
   enum class way : std::uint8_t { streamable, finding_events, events };
@@ -188,7 +190,8 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   bool modern_ = false, proven_ = false, over_ = false, closing_ = false, expiring_ = false;
   bool initialized_ = false, events_tried_ = false;
   bool guessed_ = false;       // the deprecated transport is tried first because a neighbour speaks it
-  bool probed_ = false;        // server/discover was sent
+  bool probed_ = false;        // server/discover was sent, and did not fail on the way
+  bool used_ = false;          // a request other than those that open the conversation was answered
   bool noted_ = false;         // the verdict of this connection was
   bool initializing_ = false;  // notifications/initialized is under way and not taken yet
   std::string refusal_;        // the reason for trying the deprecated transport

@@ -72,6 +72,7 @@ void remote_core::no_endpoint(std::string why, std::string_view problem, bool un
     // The entry, an earlier connection or a neighbour said that it speaks the deprecated transport. The address that
     // the stream was redirected to may be a page for people.
     if (known_ == remote_way::event_stream) forget_way();
+    if (guessed_) record_->with.verdicts->forget_origin(origin_);
     url_ = spec_.url;
     way_ = way::streamable;
     events_tried_ = true;
@@ -173,10 +174,10 @@ void remote_core::close_transport() {
 
 bool remote_core::end(connect::ending step) {
   if (over_) return link_ != nullptr;
-  if (!proven_) {
-    forget_way();
-    if (record_->problem.empty()) record_->problem = "slow";
-  }
+  // A server that answered the opening only may have been replaced by one that the conversation refused.
+  if (!used_) forget_way();
+  if (!proven_ && guesses_events()) record_->with.verdicts->forget_origin(origin_);
+  if (!proven_ && record_->problem.empty()) record_->problem = "slow";
   if (step != connect::ending::ask) {
     clear();
     finish_soon();

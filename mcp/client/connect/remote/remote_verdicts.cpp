@@ -29,4 +29,8 @@ void remote_verdicts::forget(std::string_view origin, std::string_view address) 
   if (const auto at = origins_.find(origin); at != origins_.end() && at->second.way == way) origins_.erase(at);
 }
 
+void remote_verdicts::forget_origin(std::string_view origin) {
+  if (const auto at = origins_.find(origin); at != origins_.end()) origins_.erase(at);
+}
+
 }  // namespace mcpbx::mcp::remote

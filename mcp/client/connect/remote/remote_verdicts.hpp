@@ -32,6 +32,8 @@ class remote_verdicts {
   void note(std::string_view origin, std::string_view address, remote_way way, time_point now);
   /// Forgets the verdict on an address that was wrong, and its origin's if that is the same.
   void forget(std::string_view origin, std::string_view address);
+  /// Forgets the hint that an origin gives, since it was wrong for another address of it.
+  void forget_origin(std::string_view origin);
 
  private:
   struct verdict {

@@ -113,7 +113,7 @@ TEST_CASE("remote: a revision that an entry insists on says nothing about the ad
 }
 
 TEST_CASE("remote: an old server that was replaced by one of the new revision alone is found again") {
-  for (const int status : {404, 500, 0}) {
+  for (const int status : {404, 500, 0, 200}) {
     CAPTURE(status);
     std::atomic<bool> replaced = false;
     const remote_server modern(
@@ -129,6 +129,11 @@ TEST_CASE("remote: an old server that was replaced by one of the new revision al
           }
           if (method != "initialize") return false;
           if (status == 0) return peer.close(), true;
+          if (status == 200)
+            return remote_server::send_json(
+                peer, 200,
+                remote_server::answer(
+                    q, R"({"protocolVersion":"2026-07-28","capabilities":{"tools":{}},"serverInfo":{"name":"s"}})"));
           return send_plain(peer, status, "text/plain", "no");
         });
     remote_rig rig(modern.url());
@@ -141,6 +146,35 @@ TEST_CASE("remote: an old server that was replaced by one of the new revision al
     REQUIRE(rig.ready());
     CHECK(rig.status().revision == "2026-07-28");
     further_rig second(rig, modern.url());
+    second.start();
+    REQUIRE(second.ready());
+    CHECK(second.status().revision == "2026-07-28");
+  }
+}
+
+TEST_CASE("remote: a probe that fails on the way is no verdict on the address") {
+  for (const int status : {500, 502, 0}) {
+    CAPTURE(status);
+    std::atomic<bool> disturbed = true;
+    const remote_server server(
+        remote_server::era::modern, [&](http_peer& peer, const auto& q, const std::string& method) {
+          if (method == "server/discover" && disturbed) {
+            if (status == 0) return peer.close(), true;
+            return send_plain(peer, status, "text/plain", "gateway");
+          }
+          if (method != "initialize") return false;
+          return remote_server::send_json(
+              peer, 200,
+              remote_server::answer(
+                  q, R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s"}})"));
+        });
+    remote_rig rig(server.url());
+    rig.start();
+    REQUIRE(rig.ready());
+    CHECK(rig.status().revision == "2025-11-25");
+    CHECK(rig.verdicts->of_address(origin_of(server) + "/mcp", rig.time.now()) == remote_way::unknown);
+    disturbed = false;
+    further_rig second(rig, server.url());
     second.start();
     REQUIRE(second.ready());
     CHECK(second.status().revision == "2026-07-28");
@@ -209,6 +243,30 @@ TEST_CASE("remote: a wrong guess from a neighbour is given up whatever the serve
     CHECK(rig.called().answered());
     CHECK(server.count("GET") == 1);
     CHECK(rig.verdicts->of_address(origin + "/mcp", rig.time.now()) == remote_way::modern);
+    CHECK(rig.verdicts->of_origin(origin, rig.time.now()) == remote_way::modern);
+  }
+}
+
+TEST_CASE("remote: a wrong hint is taken back by an entry that insists on a revision, and by a start that it used up") {
+  for (const bool silent : {false, true}) {
+    CAPTURE(silent);
+    const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string&) {
+      if (q.method != "GET" || q.target != "/mcp") return false;
+      if (!silent) return send_plain(peer, 405, "text/plain", "no");
+      remote_server::begin_events(peer);
+      while (!peer.wait_closed(2)) continue;
+      return true;
+    });
+    remote_rig rig(server.url());
+    const std::string origin = origin_of(server);
+    rig.verdicts->note(origin, origin + "/sse", remote_way::event_stream, rig.time.now());
+    auto entry = rig.server();
+    entry.protocol = "2025-11-25";
+    if (silent) entry.start_timeout = std::chrono::milliseconds(1'000);
+    rig.start(std::move(entry));
+    for (int i = 0; i < 100 && rig.status().state != mcp::clients::server_state::ready; ++i) rig.advance(100);
+    REQUIRE(rig.ready());
+    CHECK(rig.verdicts->of_origin(origin, rig.time.now()) == remote_way::unknown);
   }
 }
 
