@@ -1,5 +1,5 @@
-// One login, from the server's challenge to tokens: the shell around auth::flow::authorization. It sends the requests, keeps
-// the port open for the browser, and ends at a time limit.
+// One login, from the server's challenge to tokens: the shell around auth::flow::authorization. It sends the requests,
+// keeps the port open for the browser, and ends at a time limit.
 #pragma once
 #include "daemon/logins/redirect_listener.hpp"
 #include "mcp/auth/flow/authorization.hpp"

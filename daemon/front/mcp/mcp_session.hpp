@@ -1,6 +1,6 @@
 // A session of a caller of 2025-03-26 … 2025-11-25 at /mcp, which begins with `initialize` and is named by the header
-// Mcp-Session-Id. It has one mcp::callers::caller_session; each request's answer is a stream of its own, and what belongs to no
-// request goes to the stream that a GET opens.
+// Mcp-Session-Id. It has one mcp::callers::caller_session; each request's answer is a stream of its own, and what
+// belongs to no request goes to the stream that a GET opens.
 #pragma once
 #include "daemon/front/mcp/answer_stream.hpp"
 #include "daemon/front/mcp/mcp_host.hpp"

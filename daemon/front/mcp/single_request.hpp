@@ -1,5 +1,5 @@
-// A request of a caller of 2026-07-28 at /mcp. It needs no session: it has an mcp::callers::caller_session of its own, which
-// ends with it. A connection that ends cancels it (2026-07-28, streamable-http, "Cancellation").
+// A request of a caller of 2026-07-28 at /mcp. It needs no session: it has an mcp::callers::caller_session of its own,
+// which ends with it. A connection that ends cancels it (2026-07-28, streamable-http, "Cancellation").
 #pragma once
 #include "daemon/front/mcp/answer_stream.hpp"
 #include "daemon/front/mcp/mcp_host.hpp"

@@ -78,8 +78,8 @@ offered_ptr make_offer(const mcp::catalogs::catalog_ptr& catalog, const stored::
 /// Returns a message for people about the tools that found no room, or "".
 std::string left_out_text(const offered_tools& tools);
 
-/// Returns the instructions of the servers whose tools are offered, joined (mcp::views::joined_instructions) and without known
-/// secrets; "" if there are none.
+/// Returns the instructions of the servers whose tools are offered, joined (mcp::views::joined_instructions) and
+/// without known secrets; "" if there are none.
 std::string server_instructions(const offered_tools& tools, std::size_t most);
 
 /// Cache of offers, shared by the runs of the daemon.
