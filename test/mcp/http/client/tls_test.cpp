@@ -175,6 +175,7 @@ class hashed_folder {
  public:
   explicit hashed_folder(const identity& known)
       : path_("/tmp/mcpbx-tls-test-" + std::to_string(::getpid()) + "-folder") {
+    ::unsetenv("SSL_CERT_FILE");
     std::filesystem::create_directory(path_);
     std::array<char, 16> name;
     std::snprintf(name.data(), name.size(), "%08lx.0", X509_subject_name_hash(known.certificate.get()));
