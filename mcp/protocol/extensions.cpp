@@ -2,10 +2,10 @@
 #include "mcp/protocol/extensions.hpp"
 
 #include "mcp/protocol/server_offers.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace mcpbx::mcp::protocol {
 namespace {
@@ -70,12 +70,12 @@ bool share_extension(const json::raw_json& caller_capabilities, const server_off
   };
   const auto share = [&](std::string_view member, const json::raw_json& of_server) {
     if (!of_server) return false;
-    std::unordered_set<std::string> names;
+    text_set names;
     for_each_name(of_server, [&](std::string_view name) { names.emplace(name); });
     bool found = false;
     if (!names.empty())
       for_each_name(json::find_member(caller_capabilities, member),
-                    [&](std::string_view name) { found = found || names.contains(std::string(name)); });
+                    [&](std::string_view name) { found = found || names.contains(name); });
     return found;
   };
   return share("extensions", offers.extensions) || share("experimental", offers.experimental);

@@ -16,6 +16,7 @@
 #include "mcp/server/tool_call_reply.hpp"
 #include "mcp/server/watches/caller_listens.hpp"
 #include "mcp/server/watches/caller_watches.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/recycled.hpp"
 #include "mcp/support/time.hpp"
 
@@ -186,13 +187,8 @@ class caller_session final : private server::reply_taker {
   std::optional<std::size_t> level_;  // of logging/setLevel, as a place in log_levels
   bool input_ended_ = false;
   const std::shared_ptr<caller_asks> asks_;
-  /// A hash that the table does not know as std::hash: with that one, tables of up to 20 strings are searched one by
-  /// one, which is slow for keys of equal length.
-  struct key_hash {
-    std::size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
-  };
   // Open requests by the id's type and value. reply_once keeps each one alive; the key is a view of its id.
-  recycling_map<std::string_view, server::open_request*, key_hash> open_;
+  recycling_map<std::string_view, server::open_request*, keyed_hash> open_;
   std::uint64_t next_serial_ = 1;
   counters counts_;
   server::known_meta known_meta_;
