@@ -92,6 +92,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   }
 
   void close_all() {
+    forget_head();
     auto idle = std::exchange(idle_, {});
     for (auto& [origin, list] : idle)
       for (auto& c : list) c->close();
@@ -150,10 +151,12 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
 
   void forget(const client_connection* c) override {
     names_->forget(c);
-    const auto list = idle_.find(c->key());
-    if (list == idle_.end()) return;
-    std::erase_if(list->second, [c](const auto& known) { return known.get() == c; });
-    if (list->second.empty()) idle_.erase(list);
+    if (const auto list = idle_.find(c->key()); list != idle_.end()) {
+      std::erase_if(list->second, [c](const auto& known) { return known.get() == c; });
+      if (!list->second.empty()) return;
+      idle_.erase(list);
+    }
+    if (head_.to && head_.to->key == c->key()) forget_head();
   }
 
   void run_fresh(std::shared_ptr<task> t) override {
@@ -251,6 +254,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
       begin_head(t, t.head);
     } else {
       if (head_.to != t.route || head_.common != r.common || head_.method != r.method || head_.gzip != r.accept_gzip) {
+        forget_head();
         head_ = {t.route, r.common, r.method, r.accept_gzip, {}};
         begin_head(t, head_.text);
       }
@@ -265,6 +269,13 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
       t.head.append("Content-Length: "sv).append(digits.data(), end).append("\r\n"sv);
     }
     t.head.append("\r\n"sv);
+  }
+
+  // The beginning of a head may hold a key of its server. It is kept for as long as a connection to there is open and
+  // may serve the next request, but not longer.
+  void forget_head() {
+    wipe(head_.text);
+    head_ = {};
   }
 
   // Writes the request line and the headers that do not differ among requests of one kind.
