@@ -66,14 +66,12 @@ class connection_owner {
   /// next handshake, since they may be others by then.
   virtual void tls_failed(const trust& t) = 0;
   virtual void with_tls(const trust& t, std::function<void(result<tls_context>)> done) = 0;
-  /// Takes a connection back into the pool after an exchange, and calls its start_read() soon. Returns false if it is
-  /// not wanted.
+  /// Takes a connection back into the pool after an exchange, and calls its start_read() soon. It may run another
+  /// exchange at once. Returns false if it is not wanted.
   virtual bool take_back(const std::shared_ptr<client_connection>& c) = 0;
   virtual void forget(const client_connection* c) = 0;
   /// Runs an exchange on a fresh connection, because the pooled one was stale.
   virtual void run_fresh(std::shared_ptr<task> t) = 0;
-  /// Runs an exchange on a connection of the pool, if there is one and its own is still being made.
-  virtual void run_free(const std::shared_ptr<task>& t) = 0;
 };
 
 class client_connection final : public std::enable_shared_from_this<client_connection>, private parser_sink {

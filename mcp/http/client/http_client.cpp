@@ -37,8 +37,7 @@ bool has_header(const request& r, std::string_view name) {
 
 class exchange_handle final : public exchange, public recycled<exchange_handle> {
  public:
-  exchange_handle(std::shared_ptr<task> t, std::weak_ptr<connection_owner> pool)
-      : task_(std::move(t)), pool_(std::move(pool)) {}
+  explicit exchange_handle(std::shared_ptr<task> t) : task_(std::move(t)) {}
   ~exchange_handle() override {
     task_->events = nullptr;
     task_->place.reset();
@@ -47,13 +46,9 @@ class exchange_handle final : public exchange, public recycled<exchange_handle> 
   exchange_handle(const exchange_handle&) = delete;
   exchange_handle& operator=(const exchange_handle&) = delete;
   bool sent() const noexcept override { return task_->sent; }
-  void use_free_connection() override {
-    if (const auto pool = pool_.lock()) pool->run_free(task_);
-  }
 
  private:
   std::shared_ptr<task> task_;
-  std::weak_ptr<connection_owner> pool_;
 };
 
 }  // namespace
@@ -88,7 +83,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
       write_head(*t);
       run(t);
     }
-    return std::make_unique<exchange_handle>(std::move(t), weak_from_this());
+    return std::make_unique<exchange_handle>(std::move(t));
   }
 
   void close_all() {
@@ -146,6 +141,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     list.push_back(c);
     c->keep_until(time_.now() + options_.keep_idle);
     watch_soon(c);
+    if (!opening_.empty()) serve_opening(c->key());
     return true;
   }
 
@@ -166,17 +162,32 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     c->open(std::move(t));
   }
 
-  void run_free(const std::shared_ptr<task>& t) override {
-    const auto line = t->line.lock();
-    if (t->events == nullptr || !line || !line->is_connecting()) return;
-    if (const auto list = idle_.find(line->key()); list == idle_.end() || list->second.empty()) return;
-    line->abandon(t.get());
-    run(t);
-  }
-
   const counters& counts() const noexcept { return counters_; }
 
  private:
+  // Returns the connection that is being made for an exchange; null: none any more.
+  static std::shared_ptr<client_connection> line_of(const std::shared_ptr<task>& t) {
+    auto line = t && t->events != nullptr ? t->line.lock() : nullptr;
+    if (line && !(line->is_open() && line->is_connecting())) line.reset();
+    return line;
+  }
+
+  void forget_opened() {
+    std::erase_if(opening_, [](const std::weak_ptr<task>& one) { return !line_of(one.lock()); });
+  }
+
+  // Gives a connection that has become free to the exchange that has waited longest for its own.
+  void serve_opening(const std::string& key) {
+    forget_opened();
+    const auto next = std::ranges::find_if(
+        opening_, [&](const std::weak_ptr<task>& one) { return line_of(one.lock())->key() == key; });
+    if (next == opening_.end()) return;
+    const auto t = next->lock();
+    opening_.erase(next);
+    line_of(t)->abandon(t.get());
+    run(t);
+  }
+
   // Waits for the close of a connection in the pool, after the consequences of its answer: most are in use again by
   // then.
   void watch_soon(const std::shared_ptr<client_connection>& c) {
@@ -204,6 +215,10 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     ++counters_.connections;
     auto c = std::make_shared<client_connection>(executor_, time_, weak_from_this(), t->route);
     t->line = c;
+    if (t->request.may_move) {
+      forget_opened();
+      opening_.push_back(t);
+    }
     asio::post(executor_, [c, t] {
       if (t->events != nullptr && t->line.lock() == c) c->open(t);
     });
@@ -327,6 +342,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   std::map<trust, tls_entry> contexts_;
   std::map<std::string, std::vector<std::shared_ptr<client_connection>>, std::less<>> idle_;
   std::vector<std::weak_ptr<client_connection>> unwatched_;  // came back in this turn
+  std::vector<std::weak_ptr<task>> opening_;                 // exchanges whose connections are being made, oldest first
 };
 
 client::client(asio::any_io_executor executor, time_source& time, async::lane& compute, options o)
