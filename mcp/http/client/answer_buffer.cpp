@@ -1,8 +1,8 @@
-// Moves bytes to the front, grows by copies of which the old one is overwritten, and wipes with OpenSSL, whose wiping
-// no compiler takes away.
+// Moves bytes to the front, grows by copies of which the old one is overwritten, and wipes with the system's function,
+// which no compiler takes away and which is as fast as memset.
 #include "mcp/http/client/answer_buffer.hpp"
 
-#include <openssl/crypto.h>
+#include <string.h>
 
 #include <algorithm>
 #include <cstring>
@@ -11,7 +11,7 @@
 namespace mcpbx::http::clients {
 
 void wipe(std::string& text) noexcept {
-  OPENSSL_cleanse(text.data(), text.size());
+  ::explicit_bzero(text.data(), text.size());
   text.clear();
 }
 
@@ -76,7 +76,7 @@ void answer_buffer::grow(std::size_t bytes) {
 }
 
 void answer_buffer::wipe_used() noexcept {
-  OPENSSL_cleanse(bytes_.data(), std::exchange(used_, 0));
+  ::explicit_bzero(bytes_.data(), std::exchange(used_, 0));
 }
 
 }  // namespace mcpbx::http::clients

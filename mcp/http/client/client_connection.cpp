@@ -5,7 +5,9 @@
 #include "mcp/http/client/gathered.hpp"
 #include "mcp/redact/cut_text.hpp"
 #include "mcp/support/read_size.hpp"
+#include "mcp/support/recycled.hpp"
 
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
@@ -14,6 +16,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <utility>
 
 namespace mcpbx::http::clients {
@@ -164,7 +167,8 @@ void client_connection::read_some() {
   if (tls_)
     tls_->async_read_some(space, std::move(done));
   else
-    socket_.async_read_some(space, std::move(done));
+    // The read waits as long as the exchange, and there are many: its memory is used again.
+    socket_.async_read_some(space, asio::bind_allocator(recycling_allocator<std::byte>(), std::move(done)));
 }
 
 void client_connection::on_read(const boost::system::error_code& ec, std::size_t n) {
@@ -291,6 +295,7 @@ void client_connection::complete() {
   const bool keep = buffer_.empty() && !sending_ && parser_->keep_alive() && owner;
   any_byte_ = false;  // the read that is pending in the pool will be the first of the next answer
   if (keep && !reading_) buffer_.rest();
+  if (owner && !sending_) owner->keep_text(std::move(t->head));
   if (!keep || !owner->take_back(shared_from_this())) close();
   events->on_end();
 }

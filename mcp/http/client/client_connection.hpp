@@ -37,7 +37,7 @@ struct route {
 
 /// An exchange while it runs; shared by the user's handle and its connection.
 struct task {
-  task() = default;
+  explicit task(clients::request&& r) : request(std::move(r)) {}
   ~task() { wipe(head); }
   task(const task&) = delete;
   task& operator=(const task&) = delete;
@@ -69,6 +69,8 @@ class connection_owner {
   /// Takes a connection back into the pool after an exchange, and calls its start_read() soon. It may run another
   /// exchange at once. Returns false if it is not wanted.
   virtual bool take_back(const std::shared_ptr<client_connection>& c) = 0;
+  /// Takes the memory of a head that is not needed any more, for a later one.
+  virtual void keep_text(std::string&& head) = 0;
   virtual void forget(const client_connection* c) = 0;
   /// Runs an exchange on a fresh connection, because the pooled one was stale.
   virtual void run_fresh(std::shared_ptr<task> t) = 0;

@@ -62,11 +62,10 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
         options_(std::move(o)),
         names_(std::make_shared<name_lookups>(executor_, time_, options_.look_up)) {}
 
-  std::unique_ptr<exchange> start(request r, response_events& events) {
-    auto t = make_recycled<task>();
+  std::unique_ptr<exchange> start(request&& r, response_events& events) {
+    auto t = make_recycled<task>(std::move(r));
     t->events = &events;
     t->started = time_.now();
-    t->request = std::move(r);
     t->place.emplace(gate_);
     ++counters_.exchanges;
     auto way = route_to(t->request);
@@ -81,6 +80,9 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     } else {
       t->route = *std::move(way);
       write_head(*t);
+      // Both are in the head and the route. Many open exchanges that kept them would slow the heap down.
+      std::string().swap(t->request.url);
+      std::vector<header>().swap(t->request.headers);
       run(t);
     }
     return std::make_unique<exchange_handle>(std::move(t));
@@ -143,6 +145,12 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     watch_soon(c);
     if (!opening_.empty()) serve_opening(c->key());
     return true;
+  }
+
+  void keep_text(std::string&& head) override {
+    constexpr std::size_t most = 64, longest = 4096;
+    wipe(head);
+    if (spare_heads_.size() < most && head.capacity() <= longest) spare_heads_.push_back(std::move(head));
   }
 
   void forget(const client_connection* c) override {
@@ -262,6 +270,10 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   // common block: without it, requests seldom follow each other.
   void write_head(task& t) {
     const auto& r = t.request;
+    if (!spare_heads_.empty()) {
+      t.head = std::move(spare_heads_.back());
+      spare_heads_.pop_back();
+    }
     const bool own = std::ranges::any_of(r.headers, [](const header& h) {
       return is_word(h.name, "host") || is_word(h.name, "user-agent") || is_word(h.name, "accept-encoding");
     });
@@ -339,6 +351,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   std::string last_url_;
   std::shared_ptr<const route> last_route_;  // route to last_url_
   head_start head_;                          // written last for a request with a common block
+  std::vector<std::string> spare_heads_;     // empty, with the memory of earlier heads
   std::map<trust, tls_entry> contexts_;
   std::map<std::string, std::vector<std::shared_ptr<client_connection>>, std::less<>> idle_;
   std::vector<std::weak_ptr<client_connection>> unwatched_;  // came back in this turn

@@ -59,7 +59,7 @@ void message_post::refused_for_good() {
 
 void message_post::redirected(std::string_view location) {
   const auto self = shared_from_this();
-  auto target = same_origin(url_, location);
+  auto target = same_origin(url(), location);
   if (!target || ++redirects_ > most_redirects || status_ == 303 || status_ == 304) {
     const std::string status = " (HTTP status " + std::to_string(status_) + ")";
     const std::string how =

@@ -62,7 +62,7 @@ void message_post::begin() {
 void message_post::send() {
   if (core_->tokens()) token_ = core_->tokens()->header();
   http_ =
-      core_->begin(resuming_ ? core_->make_get(reader_.events().last_id()) : core_->make_post(message_, url_), *this);
+      core_->begin(resuming_ ? core_->make_get(reader_.events().last_id()) : core_->make_post(message_, url()), *this);
 }
 
 void message_post::drop() {
@@ -184,8 +184,7 @@ void message_post::on_end() {
 
 void message_post::on_message(rpc::message&& m) {
   if (ended_ || core_->over()) return;
-  const bool answer =
-      message_.id != 0 && m.type == rpc::message::kind::response && m.id == rpc::rpc_id::number(message_.id);
+  const bool answer = message_.id != 0 && m.type == rpc::message::kind::response && is_number(m.id, message_.id);
   if (answer && may_be_too_early(m) && came_too_early()) return;
   if (answer) answered_ = true;
   // A whole answer that is a batch without the answer to this request is followed by nothing more, so that it fails.

@@ -18,6 +18,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
                            private http::clients::response_events,
                            private rpc::message_sink {
  public:
+  /// `url`: empty for the present address of the server.
   message_post(std::shared_ptr<remote_core> core, posted_message m, std::string url);
 
   void start();
@@ -64,6 +65,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
 
   void begin();
   void send();
+  const std::string& url() const { return url_.empty() ? core_->url() : url_; }
   bool ask_for_token();
   void limit_login();
   void refused_for_good();
@@ -87,7 +89,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
 
   std::shared_ptr<remote_core> core_;
   posted_message message_;
-  std::string url_;
+  std::string url_;  // of its own: the endpoint of the deprecated transport, or where it was redirected to
   std::unique_ptr<http::clients::exchange> http_;
   answer_reader reader_;
   resume_pace pace_;

@@ -146,7 +146,8 @@ void remote_core::post(posted_message m) {
   const auto id = m.id;
   m.answered_elsewhere = way_ == way::events;
   m.early = initializing_ && id != 0;
-  auto one = make_recycled<message_post>(shared_from_this(), std::move(m), way_ == way::events ? endpoint_ : url_);
+  auto one =
+      make_recycled<message_post>(shared_from_this(), std::move(m), way_ == way::events ? endpoint_ : std::string());
   if (one->is("notifications/initialized") && !std::exchange(initializing_, true)) {
     handshake_timer_ = time().make_timer();
     handshake_timer_->arm(time().now() + handshake_wait, [weak = weak_from_this()] {
@@ -297,12 +298,9 @@ void remote_core::deliver(rpc::message&& m, std::int64_t about) {
   if (!events_ || over_) return;
   if (!proven_) prove();
   if (!record_->problem.empty()) record_->problem.clear();
-  if (!used_)
-    used_ = m.type == rpc::message::kind::response && !(m.id == rpc::rpc_id::number(opening_)) &&
-            !(m.id == rpc::rpc_id::number(probe_));
+  if (!used_) used_ = m.type == rpc::message::kind::response && !is_number(m.id, opening_) && !is_number(m.id, probe_);
   m.about = about;
-  if (m.type == rpc::message::kind::response && way_ == way::streamable && about != 0 &&
-      !(m.id == rpc::rpc_id::number(about))) {
+  if (m.type == rpc::message::kind::response && way_ == way::streamable && about != 0 && !is_number(m.id, about)) {
     // The answer came in the stream of another request, so the request's own stream is not needed any more.
     const std::string token(m.id.token());
     std::int64_t number = 0;
