@@ -314,7 +314,7 @@ void rpc_caller::start_run(run::run_request r, const chat::chat_opening& opening
     if (auto usable = check_name(r.run); !usable) return reply.error(mcp::server::to_rpc_error(usable.error()));
   if (!opening.empty() && begins) {
     if (!r.detach) return open_run(std::move(r), opening, reply);
-    opening_reads::beginning of{r.profile, nullptr, milliseconds(r.limits.question_timeout_ms)};
+    opening_reads::beginning of{r.profile, nullptr, milliseconds(r.limits.question_timeout_ms), r.trace};
     opening_reads::start(*this, opening, std::move(of), reply,
                          [this, r = std::move(r), opening, reply](const chat::opened_chat& got) {
                            auto ready = r;

@@ -121,11 +121,9 @@ class client {
   client(const client&) = delete;
   client& operator=(const client&) = delete;
 
-  /// Begins an exchange, on a connection of the pool or on a fresh one. If another connection becomes free while that
-  /// is being made, the exchange moves there if it may: over TLS a new one takes longer than most answers. A pooled
-  /// connection that turns out to be closed before any byte of the answer came is replaced once by a fresh one,
-  /// silently, if request::repeat_stale allows it. Redirects are not followed. `events` must outlive the returned
-  /// object.
+  /// Begins an exchange, on a connection of the pool or a fresh one; while that is made, moves it to one that becomes
+  /// free, if request::may_move allows it. Replaces a pooled connection that ended before any byte of the answer once,
+  /// if request::repeat_stale allows it. Follows no redirects. `events` must outlive the returned object.
   std::unique_ptr<exchange> start(request r, response_events& events);
   const counters& counts() const noexcept;
 
