@@ -71,6 +71,8 @@ void caller_session::initialize(const json::raw_json& params, const server::repl
   const json::raw_json declared = json::find_member(params, "capabilities");
   capabilities_ = protocol::read_caller_capabilities(declared);
   if (declared.text().size() <= longest_client_info) declared_ = without_tasks(declared).detached();
+  extends_ = json::find_member(declared_, "extensions").is_object() ||
+             json::find_member(declared_, "experimental").is_object();
   phase_ = phase::answered;
   if (host_.settled()) return reply.result(handshake());
   // The instructions of servers that are starting belong into the answer.
@@ -83,7 +85,7 @@ json::raw_json caller_session::handshake() const {
   std::string json;
   json::json_writer out(json);
   out.begin_object().member("protocolVersion", revision_);
-  write_capabilities(out, options_.kinds, host_.tools()->capabilities(), revision_);
+  write_capabilities(out, options_.kinds, host_.tools()->capabilities(), revision_, host_.uses_extensions());
   out.key("serverInfo").begin_object().member("name", "mcpbx").member("version", options_.version).end_object();
   write_instructions(out);
   out.end_object();
@@ -106,7 +108,8 @@ json::raw_json caller_session::discovered() const {
   std::string json;
   json::json_writer out(json);
   out.begin_object().key("supportedVersions").begin_array().value(protocol::revision::modern).end_array();
-  write_capabilities(out, options_.kinds, host_.tools()->capabilities(), protocol::revision::modern);
+  write_capabilities(out, options_.kinds, host_.tools()->capabilities(), protocol::revision::modern,
+                     host_.uses_extensions());
   write_instructions(out);
   out.end_object();
   return out.json();

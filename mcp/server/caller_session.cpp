@@ -57,6 +57,10 @@ void caller_session::list_changed(const protocol::feature_kind& kind) {
   if (watches_) watches_->refresh();
   if (listens_) listens_->refresh();
   watch_extensions();
+  if (!listens_) {
+    if (phase_ == phase::ready) host_.send_list_changed(kind, changed_text(kind));
+    return;
+  }
   const auto asks = asks_;  // outlives the session
   if (phase_ == phase::ready) host_.send_list_changed(kind, changed_text(kind));
   if (!asks->closed() && listens_) listens_->list_changed(kind);
@@ -88,7 +92,7 @@ void caller_session::take_request(rpc::message&& m, std::shared_ptr<server::repl
 void caller_session::dispatch(const rpc::message& m, server::reply_once reply) {
   const auto* handler = tables_->legacy.find(m.method());
   const auto* modern = tables_->modern.find(m.method());
-  const bool extended = !handler && !modern && has_extension(m.method());
+  const bool extended = !handler && !modern && has_extension(m.method(), m.params);
   if (handler || modern || extended) {
     auto era = server::read_modern_request(m.params, options_.only_modern || (!handler && !extended), &known_meta_);
     if (!era) return reply.error(era.error());
@@ -144,7 +148,7 @@ void caller_session::take_notification(const rpc::message& m) {
     if (found == progress_.end()) return;
     const auto progress = found->second;  // it may be forgotten meanwhile
     progress(m.params);
-  } else if (protocol::is_notification_name(m.method()) && has_extension(m.method())) {
+  } else if (protocol::is_notification_name(m.method()) && has_extension(m.method(), m.params)) {
     notify_extension(m.method(), m.params);
   }
 }

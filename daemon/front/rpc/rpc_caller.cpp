@@ -209,6 +209,10 @@ result<void> rpc_caller::admit_read(const mcp::protocol::feature_kind& kind, std
   return front::admit_read(door_, principal_, kind, server, own);
 }
 
+bool rpc_caller::uses_extensions() const {
+  return front::may_use_extensions(principal_);
+}
+
 result<void> rpc_caller::admit_extension(std::string_view method) const {
   return front::admit_extension(principal_, method);
 }

@@ -67,6 +67,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   bool lends(const mcp::clients::server_question& q) override;
   result<void> admit_read(const mcp::protocol::feature_kind& kind, std::string_view server,
                           std::string_view own) const override;
+  bool uses_extensions() const override;
   result<void> admit_extension(std::string_view method) const override;
   std::shared_ptr<mcp::server::call_recorder> recorder() const override { return audit_; }
   /// Sets its working directory (mcpbx/hello), for servers that run there.
