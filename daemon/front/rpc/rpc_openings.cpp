@@ -40,22 +40,27 @@ result<void> rpc_caller::check_name(const std::string& run) const {
                   shell_word(run) + "` once it has begun, or cancel it");
 }
 
-// Gives the run its name and its feed, through which its caller is asked what the servers want to know before it can
-// begin.
+// Gives the run its name, under which it is known from now on, and a feed, through which its caller is asked what the
+// servers want to know before it can begin. A detached one is followed by nobody yet, and has none.
 void rpc_caller::open_run(run::run_request r, const chat::chat_opening& opening, const mcp::server::reply_once& reply) {
   if (r.run.empty()) {
     auto name = new_run_name();
     if (!name) return reply.error(mcp::server::to_rpc_error(name.error()));
     r.run = std::move(*name);
   }
-  const auto feed = std::make_shared<run::run_feed>(r.run, run::run_feed::options{.principal = principal_});
-  open_stream(*feed, {.deltas = r.stream, .answers = r.answers}, reply);
+  const auto feed =
+      r.detach ? nullptr : std::make_shared<run::run_feed>(r.run, run::run_feed::options{.principal = principal_});
+  if (feed) open_stream(*feed, {.deltas = r.stream, .answers = r.answers}, reply);
   const std::string run = r.run;
+  const bool detached = r.detach;
   opening_reads::beginning of{r.profile, feed, milliseconds(r.limits.question_timeout_ms)};
   const auto reads = opening_reads::start(
-      *this, opening, std::move(of), reply, [this, r = std::move(r), opening, feed](const chat::opened_chat& got) {
+      *this, opening, std::move(of), reply, [this, r = std::move(r), opening, feed, reply](const chat::opened_chat& got) {
         auto ready = r;
-        if (const auto put = chat::begin_with_opening(ready, opening, got); !put) return feed->refuse(put.error());
+        const auto put = chat::begin_with_opening(ready, opening, got);
+        if (!feed && !put) return reply.error(mcp::server::to_rpc_error(put.error()));
+        if (!feed) return start_detached(std::move(ready), reply);
+        if (!put) return feed->refuse(put.error());
         ready.feed = feed;
         const auto begun = door_.daemon.start_run(std::move(ready), {});
         if (!begun)
@@ -65,7 +70,17 @@ void rpc_caller::open_run(run::run_request r, const chat::chat_opening& opening,
                                                " meanwhile; `mcpbx attach` follows it"});
       });
   std::erase_if(door_.openings, [](const auto& one) { return one.second.expired(); });
-  if (reads->is_open()) door_.openings[run] = reads;
+  if (!reads->is_open()) return;
+  door_.openings[run] = reads;
+  if (detached) opening_detached_.push_back(reads);
+}
+
+// Forgets the detached runs that have begun since, or cannot begin.
+void rpc_caller::forget_openings() {
+  std::erase_if(opening_detached_, [](const auto& one) {
+    const auto reads = one.lock();
+    return !reads || !reads->is_open();
+  });
 }
 
 // Returns the beginning of a run of this principal that has not begun yet, or null. A run that has begun goes before

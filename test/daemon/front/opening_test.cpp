@@ -387,6 +387,75 @@ TEST_CASE("opening: a second request of a name takes no question from the run th
   CHECK(f.server->calls.size() == 2);
 }
 
+TEST_CASE("L18: a detached run that waits for what it begins with has its name, and is cancelled by it") {
+  opening_fixture f;
+  constexpr std::string_view request = R"({"run":"night","detach":true,"prompt":{"name":"s__p"}})";
+  f.chat(request);
+  REQUIRE(f.server->calls.size() == 1);
+  // The name is taken, also for the same request.
+  f.chat(request, 2);
+  CHECK(contains(f.said(), R"("id":2,"error")"));
+  CHECK(contains(f.said(), "is about to begin already by another request"));
+  CHECK(f.server->calls.size() == 1);
+  f.line.sent.clear();
+  SUBCASE("mcpbx/cancel by its name") {
+    f.line.say(R"({"jsonrpc":"2.0","id":8,"method":"mcpbx/cancel","params":{"run":"night"}})");
+    f.turn();
+    REQUIRE(f.line.sent.size() == 2);
+    CHECK(contains(f.line.sent[0], R"("id":1,"error")"));
+    CHECK(contains(f.line.sent[0], "the run was cancelled before it began"));
+    CHECK(contains(f.line.sent[1], R"("id":8,"result":{})"));
+  }
+  SUBCASE("mcpbx/cancel by its request") {
+    f.line.say(R"({"jsonrpc":"2.0","id":8,"method":"mcpbx/cancel","params":{"request":1}})");
+    f.turn();
+    CHECK(contains(f.said(), R"("id":8,"result":{})"));
+  }
+  SUBCASE("its caller leaves") {
+    f.door.close();
+    f.turn();
+  }
+  CHECK(f.server->cancelled.size() == 1);
+  f.server->answer(0, go);
+  f.turn();
+  CHECK(f.backend.started.empty());
+  if (f.line.closed) return;
+  // The name is free again.
+  f.chat(request, 3);
+  REQUIRE(f.server->calls.size() == 2);
+  f.server->answer(1, go);
+  f.turn();
+  REQUIRE(f.backend.started.size() == 1);
+  CHECK(f.backend.started[0].run == "night");
+  CHECK(f.backend.started[0].detach);
+}
+
+TEST_CASE("G18: detached runs that wait for what they begin with count among those of their connection") {
+  front_door::options o;
+  o.max_runs_per_caller = 2;
+  opening_fixture f(o);
+  constexpr std::string_view request = R"({"detach":true,"prompt":{"name":"s__p"}})";
+  f.chat(request);
+  f.chat(request, 2);
+  CHECK(f.line.sent.empty());
+  f.chat(request, 3);
+  CHECK(contains(f.said(), R"("id":3,"error")"));
+  CHECK(contains(f.said(), "this connection has 2 runs going already, 2 of them detached; wait for one of them"));
+  f.chat(R"({"input":"go"})", 4);
+  CHECK(contains(f.said(), R"("id":4,"error")"));
+  CHECK(f.server->calls.size() == 2);
+  // One that begins keeps its place, and one that cannot begin frees it.
+  f.server->answer(0, go);
+  f.turn();
+  CHECK(f.backend.started.size() == 1);
+  f.chat(request, 5);
+  CHECK(contains(f.said(), R"("id":5,"error")"));
+  f.server->answer_error(1, R"({"code":-32603,"message":"no"})");
+  f.turn();
+  f.chat(request, 6);
+  CHECK(f.server->calls.size() == 3);
+}
+
 TEST_CASE("opening: what is said to a run that has begun by another door goes to none that waits under its name") {
   asking_fixture f;
   f.backend.feeds.emplace("mine", std::make_shared<run_feed>("mine", run_feed::options{}));
