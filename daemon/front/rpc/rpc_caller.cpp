@@ -71,6 +71,7 @@ void rpc_caller::close(std::string_view why) {
   session_.close();
   turns_.clear();
   for (auto& [serial, stream] : std::exchange(streams_, {})) stream->leave("the caller went away");
+  end_openings({});
   count_into(door_.counters);
   outbox_.close();
   transport_->close();

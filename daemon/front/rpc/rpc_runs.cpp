@@ -71,12 +71,14 @@ void rpc_caller::start_run(run::run_request r, const chat::chat_opening& opening
 
 void rpc_caller::start_detached(run::run_request r, const mcp::server::reply_once& reply) {
   const bool known = exists(r);
+  const auto own = r.feed;  // of a run that others may follow already
   const auto feed = door_.daemon.start_run(std::move(r), [reply](const result<run::runner::recorded_run>& begun) {
     if (begun)
       answer_started(*begun, reply);
     else
       reply.error(mcp::server::to_rpc_error(begun.error()));
   });
+  if (own && !(feed && *feed == own)) own->refuse(feed ? begun_meanwhile(own->run()) : feed.error());
   if (!feed) return reply.error(mcp::server::to_rpc_error(feed.error()));
   if (!known) detached_.push_back(*feed);
   if (!reply.open()) return;
@@ -95,6 +97,7 @@ std::string rpc_caller::near_run(const std::string& run) const {
 
 void rpc_caller::attach(const std::string& run, run::run_feed::wish w, const mcp::server::reply_once& reply) {
   if (!has_room_for_stream(reply)) return;
+  if (const auto opening = opening_of(run)) return open_stream(*opening->feed(), w, reply);
   run_lookup::start(door_, {.run = run}, reply, [this, run, w, reply](const found_run& found) {
     const bool foreign = found.feed && !stored::may_have(principal_, found.feed->principal());
     if (foreign || (!found.feed && found.why.code == errc::not_found)) {
@@ -142,14 +145,12 @@ bool rpc_caller::has_room_for_run(const run::run_request& r, const mcp::server::
     const auto feed = one.lock();
     return !feed || feed->over();
   });
-  forget_openings();
-  const std::size_t detached = detached_.size() + opening_detached_.size();
+  const std::size_t detached = detached_.size() + forget_openings();
   if (streams_.size() + detached < door_.settings.max_runs_per_caller) return true;
   if (detached == 0) return has_room_for_stream(reply);
-  reply.error(mcp::server::to_rpc_error({errc::limit, "this connection has " +
-                                                          std::to_string(streams_.size() + detached) +
-                                                          " runs going already, " + std::to_string(detached) +
-                                                          " of them detached; wait for one of them, or cancel it"}));
+  reply.error(mcp::server::to_rpc_error(
+      {errc::limit, "this connection has " + std::to_string(streams_.size() + detached) + " runs going already, " +
+                        std::to_string(detached) + " of them detached; wait for one of them, or cancel it"}));
   return false;
 }
 
@@ -162,6 +163,7 @@ void rpc_caller::open_stream(run::run_feed& feed, run::run_feed::wish w, const m
     const auto self = weak.lock();
     if (!self || self->closed_) return;  // close() releases all of them
     if (const auto found = self->streams_.extract(serial)) found.mapped()->leave("cancelled by its caller");
+    self->end_openings(serial);
   });
   w.answers = w.answers && !input_ended_ && stored::is_person(principal_);
   stream->read(feed, w);
