@@ -203,7 +203,7 @@ class caller_session final : private server::reply_taker {
   std::unique_ptr<watches::caller_watches> watches_;                                         // null until there was one
   std::vector<std::pair<std::weak_ptr<clients::client>, clients::watch>> extension_watches_;
   catalogs::extension_routes_ptr watched_routes_;  // those that extension_watches_ are for
-  std::shared_ptr<caller_session*> link_;  // null until it is asked for
+  std::shared_ptr<caller_session*> link_;          // null until it is asked for
 };
 
 }  // namespace mcpbx::mcp::callers
