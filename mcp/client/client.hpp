@@ -205,11 +205,8 @@ class client {
   /// Returns the time of the next planned start of a server that is down, or `never`. Calls fail until shortly before
   /// it.
   virtual time_point next_start() const { return never; }
-  /// Subscribes to a resource, once upstream for all watchers of a URI, and again after each restart. `updated` takes
-  /// the params of notifications/resources/updated as sent (without the mark of mcpbx's own subscription), until the
-  /// watch is dropped. `decided` is called once, maybe from inside, with a result if the server has accepted the
-  /// subscription or is not there to be asked, or with its refusal; not after the watch is dropped. Null: the server
-  /// has no subscriptions, and `decided` is not called.
+  /// Subscribes to a resource until the watch is dropped, as README.md says. `updated` takes the params of
+  /// notifications/resources/updated; `decided` is called once, maybe from inside. Null: there are no subscriptions.
   virtual watch watch_resource(std::string_view /*uri*/, std::function<void(const json::raw_json&)> /*updated*/,
                                watch_decided /*decided*/ = {}) {
     return nullptr;

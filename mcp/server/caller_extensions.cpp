@@ -137,7 +137,7 @@ void caller_session::call_extension(const std::string& method, const json::raw_j
 void caller_session::notify_extension(std::string_view method, const json::raw_json& params) {
   const json::raw_json own =
       json::find_member(json::find_member(params, "_meta"), protocol::meta_key::client_capabilities);
-  if (!own && phase_ != phase::ready) return;
+  if (!own && !ready()) return;
   if (!host_.admit_extension(method) || !host_.admit_call()) return;
   const auto found = find_server(*host_.tools(), method, own ? own : declared_);
   if (found.server && found.other.empty()) found.server->notify(host_.scope(), method, params);
@@ -145,7 +145,7 @@ void caller_session::notify_extension(std::string_view method, const json::raw_j
 
 // Listens to the servers whose extensions a legacy caller lists, and to its own processes.
 void caller_session::watch_extensions() {
-  if (phase_ != phase::ready || !extends_) return;
+  if (!ready() || !extends_) return;
   const auto routes = host_.tools()->rest().extensions;
   if (routes == watched_routes_) return;
   watched_routes_ = routes;
@@ -188,7 +188,7 @@ void caller_session::watch_extensions() {
 void caller_session::tell_extension(const std::vector<std::string>& extensions, std::string_view method,
                                     const json::raw_json& params, const server::reply_once* call) {
   const server::modern_request* m = call ? call->modern() : nullptr;
-  if (closed_ || !protocol::lists_one_of(m ? m->capabilities : declared_, extensions)) return;
+  if (closed() || !protocol::lists_one_of(m ? m->capabilities : declared_, extensions)) return;
   host_.send_note({.about = call ? call->serial() : 0, .droppable = true}, rpc::make_notification(method, params));
 }
 

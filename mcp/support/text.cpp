@@ -11,9 +11,8 @@ namespace {
 // Bounds beyond which a word is no misspelling of another. They limit the cost of a wrong word, which may be hostile.
 constexpr std::size_t longest_word = 256, most_edits = 8;
 
-/// Returns the Damerau-Levenshtein distance with transpositions of neighbours, or limit + 1 once it must exceed
-/// `limit`. Computes only the band around the diagonal that can stay within the limit; adds the number of its cells to
-/// `cells`.
+/// Returns the Damerau-Levenshtein distance of neighbours, or limit + 1 once it must exceed `limit`. Computes the band
+/// that can stay within it, and adds the number of its cells to `cells`.
 std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit, std::size_t& cells) {
   const std::size_t longer = std::max(a.size(), b.size()), shorter = std::min(a.size(), b.size());
   if (longer - shorter > limit || longer > longest_word) return limit + 1;

@@ -142,16 +142,22 @@ function(mcpbx_add_rooms folder)
   endforeach()
 endfunction()
 
-# Headers that most sources include, parsed once for all rooms. It saves a release build a tenth of its time; the other presets go
-# without, so that a source which lacks an include does not compile there.
-if(MCPBX_PRECOMPILED)
-  file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/precompiled.cpp" CONTENT "")
-  add_library(mcpbx_precompiled OBJECT "${PROJECT_BINARY_DIR}/precompiled.cpp")
-  target_link_libraries(mcpbx_precompiled PRIVATE mcpbx_options mcpbx_boost)
-  target_compile_options(mcpbx_precompiled PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
-  target_precompile_headers(mcpbx_precompiled PRIVATE
+# mcpbx_precompile(name HEADERS… LINKS…): parses these headers, and those that most sources include, once for all targets that
+# have the same options. The preset `dev` goes without, so that a source which lacks an include does not compile there, nor
+# where scripts/lint has clang-tidy look at it.
+function(mcpbx_precompile name)
+  cmake_parse_arguments(arg "" "" "HEADERS;LINKS" ${ARGN})
+  file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/${name}.cpp" CONTENT "")
+  add_library(${name} OBJECT "${PROJECT_BINARY_DIR}/${name}.cpp")
+  target_link_libraries(${name} PRIVATE ${arg_LINKS})
+  target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  target_precompile_headers(${name} PRIVATE
     <algorithm> <array> <charconv> <chrono> <deque> <expected> <functional> <map> <memory> <optional> <set> <span> <string>
-    <string_view> <unordered_map> <unordered_set> <utility> <variant> <vector>)
+    <string_view> <unordered_map> <unordered_set> <utility> <variant> <vector> ${arg_HEADERS})
+endfunction()
+
+if(MCPBX_PRECOMPILED)
+  mcpbx_precompile(mcpbx_precompiled LINKS mcpbx_options mcpbx_boost)
   mcpbx_trained(mcpbx_precompiled)
 endif()
 

@@ -108,9 +108,8 @@ class conversation {
   std::string unresolved_;
 };
 
-/// Returns the place at which the last turn of messages with these roles begins: the first of the messages of the user
-/// that stand together before what the model made of them. `starts` are the places where runs begin; no turn goes
-/// beyond one. nullopt: no message is the user's.
+/// Returns the place at which the last turn of messages with these roles begins: the first of the user's last messages
+/// in a row. `starts` are the places where runs begin; no turn goes beyond one. nullopt: no message is the user's.
 std::optional<std::size_t> last_turn_of(std::span<const std::string> roles, std::span<const std::size_t> starts);
 
 }  // namespace mcpbx::cli::chat

@@ -22,6 +22,7 @@ namespace {
 
 volatile sig_atomic_t interrupts = 0;
 volatile sig_atomic_t last_signal = 0;
+int acted_on = 0;  // interrupts that have ended a call, or told its caller
 int wake_pipe[2] = {-1, -1};
 
 extern "C" void on_interrupt(int signal) {
@@ -31,6 +32,18 @@ extern "C" void on_interrupt(int signal) {
   const int kept = errno;
   (void)!::write(wake_pipe[1], &byte, 1);
   errno = kept;
+}
+
+void drain_wake_pipe() {
+  char drained[64];
+  while (wake_pipe[0] >= 0 && ::read(wake_pipe[0], drained, sizeof drained) > 0) {
+  }
+}
+
+// Returns true once for each interrupt, also for one that came between two calls.
+bool new_interrupt() {
+  const int all = interrupts;
+  return std::exchange(acted_on, all) < all;
 }
 
 constexpr std::chrono::seconds grace_after_interrupt{3};
@@ -69,9 +82,8 @@ std::string answer::error_message() const {
 bool forget_interrupt() {
   if (interrupts == 0 || last_signal != SIGINT) return false;
   interrupts = interrupts - 1;
-  char drained[64];
-  while (wake_pipe[0] >= 0 && ::read(wake_pipe[0], drained, sizeof drained) > 0) {
-  }
+  acted_on = std::min(acted_on, static_cast<int>(interrupts));
+  drain_wake_pipe();
   return true;
 }
 
@@ -155,12 +167,17 @@ result<void> daemon_connection::send_line(std::string text) {
   text += '\n';
   std::string_view left = text;
   while (!left.empty()) {
-    const ssize_t n = ::send(fd_, left.data(), left.size(), MSG_NOSIGNAL);
+    const ssize_t n = ::send(fd_, left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n >= 0) {
+      left.remove_prefix(static_cast<std::size_t>(n));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return std::unexpected(closed());
     // A daemon that reads nothing must not hold up Ctrl-C. After a part of a message the connection cannot be used.
-    if (n < 0 && errno == EINTR && interrupted()) return fail(errc::cancelled, "interrupted");
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return std::unexpected(closed());
-    left.remove_prefix(static_cast<std::size_t>(n));
+    if (new_interrupt()) return fail(errc::cancelled, "interrupted");
+    std::array<pollfd, 2> ready{pollfd{fd_, POLLOUT, 0}, pollfd{wake_pipe[0], POLLIN, 0}};
+    if (::poll(ready.data(), ready.size(), -1) > 0 && (ready[1].revents & POLLIN) != 0) drain_wake_pipe();
   }
   return {};
 }
@@ -217,7 +234,6 @@ result<answer> daemon_connection::call(std::string_view method, std::string_view
   const auto sent = send_request(method, params);
   if (!sent) return std::unexpected(sent.error());
   const mcp::rpc::rpc_id mine = mcp::rpc::rpc_id::number(*sent);
-  int seen = interrupts;
   bool told = false;
   auto give_up = std::chrono::steady_clock::time_point::max();
   for (;;) {
@@ -233,10 +249,9 @@ result<answer> daemon_connection::call(std::string_view method, std::string_view
       idle();
       if (!received_.empty()) continue;
     }
-    if (interrupts > seen) {
+    if (new_interrupt()) {
       if (told || !on_interrupted) return fail(errc::cancelled, "interrupted");
       told = true;
-      seen = interrupts;
       give_up = std::chrono::steady_clock::now() + grace_after_interrupt;
       on_interrupted(*sent);
     }
@@ -249,11 +264,7 @@ result<answer> daemon_connection::call(std::string_view method, std::string_view
     }
     std::array<pollfd, 2> ready{pollfd{fd_, POLLIN, 0}, pollfd{wake_pipe[0], POLLIN, 0}};
     const int n = ::poll(ready.data(), wake_pipe[0] >= 0 ? 2 : 1, wait_ms);
-    if (n > 0 && (ready[1].revents & POLLIN) != 0) {
-      char drained[64];
-      while (::read(wake_pipe[0], drained, sizeof drained) > 0) {
-      }
-    }
+    if (n > 0 && (ready[1].revents & POLLIN) != 0) drain_wake_pipe();
     if (n <= 0 || (ready[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
     if (!receive()) return std::unexpected(closed());
   }

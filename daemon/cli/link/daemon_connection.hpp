@@ -38,8 +38,8 @@ class daemon_connection {
   /// Takes a request of the daemon; answer it with respond(), now or later.
   using request_handler = std::function<void(const mcp::rpc::message& request)>;
   using notification_handler = std::function<void(std::string_view method, const json::raw_json& params)>;
-  /// Called once at the first interrupt during a call(); it may send. The call then waits for its answer for at most 3
-  /// s; a second interrupt ends it at once.
+  /// Called once at the first interrupt during a call(), or between the call before and this one; it may send. The call
+  /// then waits for its answer for at most 3 s; a second interrupt ends it at once.
   using interrupt_handler = std::function<void(std::int64_t request)>;
   /// Called during a call() when all received messages were handled and none is ready. It may wait for other events,
   /// and receive() meanwhile.

@@ -98,8 +98,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   /// Returns the definitions that this caller was shown. Shared, because the answer may come after the caller has left.
   const std::shared_ptr<front::seen_pins>& seen_pins() const noexcept { return seen_pins_; }
   /// Starts a run, attaches to the one of that name, or continues one that waits for results. Events and the result go
-  /// to the request of `reply`; a detached run is answered at its start.
-  /// `opening` is fetched first if a run begins.
+  /// to `reply`; a detached run is answered at its start. A new run waits for `opening`.
   void chat(run::run_request r, chat::chat_opening opening, const mcp::server::reply_once& reply);
   /// Attaches to an existing run.
   void attach(const std::string& run, run::run_feed::wish w, const mcp::server::reply_once& reply);

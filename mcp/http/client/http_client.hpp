@@ -122,9 +122,8 @@ class client {
   client(const client&) = delete;
   client& operator=(const client&) = delete;
 
-  /// Begins an exchange. A pooled connection that turns out to be closed before any byte of the answer came is replaced
-  /// once by a fresh one, silently, if request::repeat_stale allows it. Redirects are not followed. `events` must
-  /// outlive the returned object.
+  /// Begins an exchange. Replaces a pooled connection that ended before any byte of the answer once, if
+  /// request::repeat_stale allows it. Follows no redirects. `events` must outlive the returned object.
   std::unique_ptr<exchange> start(request r, response_events& events);
   const counters& counts() const noexcept;
 

@@ -99,6 +99,31 @@ TEST_CASE("cli: an interrupt ends the sending to a daemon that takes nothing") {
   ::close(ends[1]);
 }
 
+TEST_CASE("cli: an interrupt between two calls ends the next one, whose caller is told once") {
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  const std::string_view said = R"({"jsonrpc":"2.0","id":1,"result":{}})"
+                                "\n"
+                                R"({"jsonrpc":"2.0","id":2,"result":{}})"
+                                "\n";
+  const auto call_twice = [&](bool interrupt) {
+    return status_after({}, [&] {
+      cli::link::daemon_connection c(ends[1]);
+      if (interrupt) ::raise(SIGINT);
+      int told = 0;
+      const auto first = c.call("m", "{}", {}, [&](std::int64_t) { ++told; });
+      const auto second = c.call("m", "{}", {}, [&](std::int64_t) { told += 10; });
+      return first && second ? told : 8;
+    });
+  };
+  REQUIRE(::send(ends[0], said.data(), said.size(), MSG_DONTWAIT) == static_cast<ssize_t>(said.size()));
+  CHECK(call_twice(false) == 0);
+  REQUIRE(::send(ends[0], said.data(), said.size(), MSG_DONTWAIT) == static_cast<ssize_t>(said.size()));
+  CHECK(call_twice(true) == 1);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
 TEST_CASE("cli: each signal that ends programs is caught, and a Ctrl-C behind it takes it not back") {
   for (const int signal : {SIGTERM, SIGHUP, SIGQUIT})
     CHECK_MESSAGE(status_after({signal, SIGINT},
