@@ -6,6 +6,7 @@
 #include "mcp/protocol/server_offers.hpp"
 #include "mcp/rpc/pending_calls.hpp"
 #include "mcp/support/time.hpp"
+#include "mcp/trace/trace_context.hpp"
 
 #include <sys/types.h>
 
@@ -111,6 +112,7 @@ struct server_question {
   /// server wants none.
   std::function<void(const json::raw_json& params)> progress = {};
   std::vector<std::string> extensions = {};  ///< the names of those that bring the method; none: MCP itself
+  trace::trace_context trace = {};           ///< of the call that it belongs to, filled in by who made that; or none
 };
 
 /// Takes a notification of the extensions with these names, params as the server sent them.

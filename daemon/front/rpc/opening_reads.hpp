@@ -8,6 +8,7 @@
 #include "mcp/client/client.hpp"
 #include "mcp/server/base/reply_once.hpp"
 #include "mcp/support/time.hpp"
+#include "mcp/trace/trace_context.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,7 @@ class opening_reads : public std::enable_shared_from_this<opening_reads> {
     std::string profile;                  ///< or "": none
     std::shared_ptr<run::run_feed> feed;  ///< of the run; unless it is kept (a detached run), its caller reads it
     milliseconds question_limit;          ///< longest time for the answer to a question
+    trace::trace_context trace;           ///< of the run, or none
   };
   /// Fetches for a request of this caller, which calls leave() if it cancels the request or leaves. Calls `then` once
   /// all is here, in a later turn. On a failure tells the feed and, for a detached run, `reply` the reason instead.

@@ -60,7 +60,7 @@ void rpc_caller::open_run(run::run_request r, const chat::chat_opening& opening,
   r.feed = feed;
   if (!r.detach) open_stream(*feed, {.deltas = r.stream, .answers = r.answers}, reply);
   const std::string run = r.run;
-  opening_reads::beginning of{r.profile, feed, milliseconds(r.limits.question_timeout_ms)};
+  opening_reads::beginning of{r.profile, feed, milliseconds(r.limits.question_timeout_ms), r.trace};
   const auto reads = opening_reads::start(
       *this, opening, std::move(of), reply, [this, r = std::move(r), opening, reply](const chat::opened_chat& got) {
         auto ready = r;

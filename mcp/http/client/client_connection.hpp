@@ -44,6 +44,7 @@ struct task {
   time_point started;
   time_point connecting_since;  ///< start of the present connection; later than `started` if it replaced a stale one
   bool retried = false;         ///< a stale connection was replaced already
+  bool trusted_all = false;     ///< a connection was replaced because its peer's root was not found by name
   bool sent = false;            ///< the whole request was sent on the present connection
   std::weak_ptr<client_connection> line;  ///< the present connection
   std::optional<read_gate::place> place{};
@@ -58,14 +59,15 @@ class connection_owner {
   virtual void resolve(const client_connection* asker, const std::string& host, std::uint16_t port,
                        std::function<void(result<endpoints>)> done) = 0;
   /// A certificate was refused under these settings, by us or by the peer: files that they name are read again for the
-  /// next handshake, since they may be others by then.
-  virtual void tls_failed(const trust& t) = 0;
+  /// next handshake, since they may be others by then. With `not_found_by_name`, every one of the system's certificates
+  /// is read for further handshakes.
+  virtual void tls_failed(const trust& t, bool not_found_by_name) = 0;
   virtual void with_tls(const trust& t, std::function<void(result<tls_context>)> done) = 0;
   /// Takes a connection back into the pool after an exchange, and calls its start_read() soon. Returns false if it is
   /// not wanted.
   virtual bool take_back(const std::shared_ptr<client_connection>& c) = 0;
   virtual void forget(const client_connection* c) = 0;
-  /// Runs an exchange on a fresh connection, because the pooled one was stale.
+  /// Runs an exchange on a fresh connection, because the pooled one was stale or trusted too few certificates.
   virtual void run_fresh(std::shared_ptr<task> t) = 0;
   /// Runs an exchange on a connection of the pool, if there is one and its own is still being made.
   virtual void run_free(const std::shared_ptr<task>& t) = 0;

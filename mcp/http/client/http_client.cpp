@@ -115,11 +115,11 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
 
   void with_tls(const trust& t, std::function<void(result<tls_context>)> done) override {
     auto& known = contexts_[t];
-    if (known.made) return done(known.made);
+    if (known.made.settings) return done(known.made);
     known.waiting.push_back(std::move(done));
     if (known.waiting.size() > 1) return;
-    auto posted = compute_.post([t, executor = executor_, weak = weak_from_this()] {
-      auto loaded = load_tls(t);
+    auto posted = compute_.post([t, all = known.all, executor = executor_, weak = weak_from_this()] {
+      auto loaded = load_tls(t, all);
       asio::post(executor, [t, weak, loaded = std::move(loaded)] {
         if (const auto self = weak.lock()) self->tls_loaded(t, loaded);
       });
@@ -128,9 +128,12 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   }
 
   // The system's bundle is large, and is read once.
-  void tls_failed(const trust& t) override {
-    if (t.ca_file.empty() && t.cert_file.empty()) return;
-    if (const auto known = contexts_.find(t); known != contexts_.end()) known->second.made.reset();
+  void tls_failed(const trust& t, bool not_found_by_name) override {
+    const auto known = contexts_.find(t);
+    if (known == contexts_.end()) return;
+    known->second.all |= not_found_by_name;
+    const bool too_few = known->second.all && known->second.made.by_name;
+    if (too_few || !t.ca_file.empty() || !t.cert_file.empty()) known->second.made = {};
   }
 
   void tls_loaded(const trust& t, const result<tls_context>& loaded) {
@@ -290,6 +293,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   /// Certificates of one trust setting, loaded or being loaded.
   struct tls_entry {
     tls_context made;
+    bool all = false;  ///< a certificate was not found by name, so every one of the system's is read
     std::vector<std::function<void(result<tls_context>)>> waiting;
   };
 

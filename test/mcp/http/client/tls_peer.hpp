@@ -29,7 +29,7 @@ struct identity {
   std::shared_ptr<EVP_PKEY> key{EVP_EC_gen("P-256"), EVP_PKEY_free};
   std::shared_ptr<X509> certificate{X509_new(), X509_free};
 
-  explicit identity(const std::string& names) {
+  explicit identity(const std::string& names, const std::string& common_name = "test") {
     auto* const c = certificate.get();
     X509_set_version(c, 2);
     ASN1_INTEGER_set(X509_get_serialNumber(c), 1);
@@ -37,7 +37,8 @@ struct identity {
     X509_gmtime_adj(X509_getm_notAfter(c), 3600);
     X509_set_pubkey(c, key.get());
     auto* const name = X509_get_subject_name(c);
-    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("test"), -1, -1, 0);
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(common_name.c_str()),
+                               -1, -1, 0);
     X509_set_issuer_name(c, name);
     for (const auto& [nid, value] :
          {std::pair<int, std::string>{NID_basic_constraints, "critical,CA:TRUE"}, {NID_subject_alt_name, names}}) {
