@@ -77,7 +77,8 @@ struct dropped_item {
 struct extension_route {
   std::string server;  ///< configured name
   std::weak_ptr<clients::client> owner;
-  protocol::extension_methods methods;
+  protocol::extension_methods methods;  ///< named by its entry
+  std::vector<std::string> open = {};   ///< its open extensions, as protocol::open_extensions() finds them
 };
 /// All of them in the order of the configuration; null: there are none.
 using extension_routes_ptr = std::shared_ptr<const std::vector<extension_route>>;
