@@ -158,8 +158,9 @@ void message_post::on_body(std::string_view bytes) {
 
 // Does not wait for the rest of the answer to the end of the handshake: its head says that it is taken.
 void message_post::on_pause() {
+  if (ended_ || status_ / 100 != 2 || !message_.is("notifications/initialized")) return;
   const auto self = shared_from_this();
-  if (!ended_ && status_ / 100 == 2 && message_.is("notifications/initialized")) core_->initialized();
+  core_->initialized();
 }
 
 void message_post::on_end() {
