@@ -2,11 +2,11 @@
 #include "mcp/protocol/extensions.hpp"
 
 #include "mcp/protocol/server_offers.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
 #include <iterator>
-#include <unordered_set>
 #include <utility>
 
 namespace mcpbx::mcp::protocol {
@@ -104,14 +104,14 @@ std::string_view first_listed(const json::raw_json& capabilities, const std::vec
 bool share_extension(const json::raw_json& caller_capabilities, const server_offers& offers) {
   if (caller_capabilities.text().size() > most_looked_at) return false;
   const auto share = [&](std::string_view member, const json::raw_json& of_server) {
-    std::unordered_set<std::string> names;
+    text_set names;
     for_each_extension(of_server, [&](std::string_view name) {
       if (!is_carried(name)) names.emplace(name);
     });
     bool found = false;
     if (!names.empty())
       for_each_extension(json::find_member(caller_capabilities, member),
-                         [&](std::string_view name) { found = found || names.contains(std::string(name)); });
+                         [&](std::string_view name) { found = found || names.contains(name); });
     return found;
   };
   return share("extensions", offers.extensions) || share("experimental", offers.experimental);
