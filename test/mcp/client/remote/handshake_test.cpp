@@ -253,7 +253,7 @@ TEST_CASE("remote: an answer to the end of the handshake that does not end lets 
   rig.start();
   REQUIRE(rig.ready());
   CHECK(rig.called().answered());
-  CHECK(server.count("GET") == 1);
+  CHECK(rig.until([&] { return server.count("GET") == 1; }));
 }
 
 TEST_CASE("remote: over TLS the first list and the first call wait for no further connection") {
