@@ -15,10 +15,10 @@ using mcp::rpc::rpc_error;
 // Requests are small; a larger message is a mistake and is not stored.
 constexpr std::size_t max_message_bytes = 4u << 20;
 constexpr int max_json_depth = 64;
-constexpr mcp::server::refusal_words words = {.parse_error = "Parse error: ",
-                                              .invalid_request = "Invalid request: ",
-                                              .end = ".",
-                                              .not_open = "The session is not open yet: send initialize first."};
+constexpr mcp::server::refusal_words refusals = {.parse_error = "Parse error: ",
+                                                 .invalid_request = "Invalid request: ",
+                                                 .end = ".",
+                                                 .not_open = "The session is not open yet: send initialize first."};
 
 void refuse_params(const mcp::server::reply_once& reply, std::string message) {
   reply.error(rpc_error{mcp::rpc::code::invalid_params, std::move(message), {}});
@@ -39,7 +39,7 @@ json::raw_json call_result(const answer& a, bool is_error) {
 }  // namespace
 
 server::server(options o, folders files)
-    : served_session(static_cast<mcp::server::reply_outbox&>(*this), {.max_depth = max_json_depth, .words = words}),
+    : served_session(static_cast<mcp::server::reply_outbox&>(*this), {.max_depth = max_json_depth, .words = refusals}),
       options_(std::move(o)),
       files_(std::move(files)),
       framer_({max_message_bytes, max_json_depth, false}) {

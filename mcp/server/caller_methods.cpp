@@ -62,6 +62,8 @@ std::expected<std::string, rpc::rpc_error> caller_session::read_opening(const js
   const json::raw_json declared = json::find_member(params, "capabilities");
   capabilities_ = protocol::read_caller_capabilities(declared);
   if (declared.text().size() <= longest_client_info) declared_ = without_tasks(declared).detached();
+  extends_ = json::find_member(declared_, "extensions").is_object() ||
+             json::find_member(declared_, "experimental").is_object();
   return std::move(*version);
 }
 
@@ -72,7 +74,7 @@ void caller_session::when_settled(std::function<void()> then) {
 }
 
 void caller_session::write_capabilities(json::json_writer& out, std::string_view revision) const {
-  callers::write_capabilities(out, options_.kinds, host_.tools()->capabilities(), revision);
+  callers::write_capabilities(out, options_.kinds, host_.tools()->capabilities(), revision, host_.uses_extensions());
 }
 
 json::raw_json caller_session::make_server_info() const {

@@ -27,6 +27,10 @@ void caller_session::list_changed(const protocol::feature_kind& kind) {
   if (watches_) watches_->refresh();
   if (listens_) listens_->refresh();
   watch_extensions();
+  if (!listens_) {
+    if (ready()) host_.send_list_changed(kind, changed_text(kind));
+    return;
+  }
   const auto asks = asks_;  // outlives the session
   if (ready()) host_.send_list_changed(kind, changed_text(kind));
   if (!asks->closed() && listens_) listens_->list_changed(kind);
@@ -35,7 +39,7 @@ void caller_session::list_changed(const protocol::feature_kind& kind) {
 // Finds the handler of a request. Methods of mcpbx's own have no era.
 void caller_session::dispatch(const rpc::message& m, server::reply_once reply) {
   if (call_handler(*this, *tables_, m, reply)) return;
-  if (has_extension(m.method())) {
+  if (has_extension(m.method(), m.params)) {
     if (enter(m, {}, reply)) call_extension(std::string(m.method()), m.params, {reply, host_.recorder(), m.method()});
     return;
   }
@@ -62,7 +66,7 @@ void caller_session::take_notification(const rpc::message& m) {
     if (found == progress_.end()) return;
     const auto progress = found->second;  // it may be forgotten meanwhile
     progress(m.params);
-  } else if (protocol::is_notification_name(m.method()) && has_extension(m.method())) {
+  } else if (protocol::is_notification_name(m.method()) && has_extension(m.method(), m.params)) {
     notify_extension(m.method(), m.params);
   }
 }

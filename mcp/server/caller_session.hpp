@@ -146,7 +146,7 @@ class caller_session final : public server::served_session {
   void set_level(const json::raw_json& params, const server::reply_once& reply);
   void roots_changed();
   // Methods of extensions (caller_extensions.cpp)
-  bool has_extension(std::string_view method) const;
+  bool has_extension(std::string_view method, const json::raw_json& params) const;
   std::string about_extensions(std::string_view method) const;
   void call_extension(const std::string& method, const json::raw_json& params, const tool_call_reply& reply);
   void notify_extension(std::string_view method, const json::raw_json& params);
@@ -159,6 +159,7 @@ class caller_session final : public server::served_session {
   const std::shared_ptr<const tables> tables_;
   json::raw_json client_info_;
   json::raw_json declared_;  // capabilities of `initialize`, as a modern server may see them; or absent
+  bool extends_ = false;     // they list extensions or experimental capabilities
   protocol::caller_capabilities capabilities_;
   std::optional<std::size_t> level_;  // of logging/setLevel, as a place in log_levels
   bool input_ended_ = false;
@@ -167,7 +168,8 @@ class caller_session final : public server::served_session {
   std::unique_ptr<watches::caller_listens> listens_;                                         // null until there was one
   std::unique_ptr<watches::caller_watches> watches_;                                         // null until there was one
   std::vector<std::pair<std::weak_ptr<clients::client>, clients::watch>> extension_watches_;
-  std::shared_ptr<caller_session*> link_;  // null until it is asked for
+  catalogs::extension_routes_ptr watched_routes_;  // those that extension_watches_ are for
+  std::shared_ptr<caller_session*> link_;          // null until it is asked for
 };
 
 }  // namespace mcpbx::mcp::callers

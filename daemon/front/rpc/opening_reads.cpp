@@ -46,17 +46,17 @@ std::shared_ptr<opening_reads> opening_reads::start(rpc_caller& c, chat::chat_op
                                                     const mcp::server::reply_once& reply, opened_handler then) {
   const std::shared_ptr<opening_reads> reads(
       new opening_reads(c, std::move(what), std::move(of), reply, std::move(then)));
-  const auto cancel = [weak = std::weak_ptr(reads)] {
+  const auto& feed = reads->of_.feed;
+  feed->when_abandoned([weak = std::weak_ptr(reads)](const std::string&) {
     if (const auto self = weak.lock()) self->cancel("cancelled by its caller");
-  };
-  if (const auto& feed = reads->of_.feed) {
-    feed->when_abandoned([cancel](const std::string&) { cancel(); });
-    feed->when_mute([weak = std::weak_ptr(reads->questions_)] {
-      if (const auto questions = weak.lock()) questions->nobody_answers();
+  });
+  feed->when_mute([weak = std::weak_ptr(reads->questions_)] {
+    if (const auto questions = weak.lock()) questions->nobody_answers();
+  });
+  if (reads->detached())
+    reply.on_cancel([weak = std::weak_ptr(reads)] {
+      if (const auto self = weak.lock()) self->leave();
     });
-  } else {
-    reply.on_cancel(cancel);
-  }
   reads->look(false);
   return reads;
 }
@@ -159,7 +159,7 @@ void opening_reads::arrived(std::size_t number, const mcp::rpc::call_outcome& ou
                                       : mcp::server::call_end::error,
        came ? outcome.value.text().size() : 0);
   if (!then_) return;
-  if (!reply_.open()) return cancel("its request is over");
+  if (!reply_.open()) return leave();
   if (outcome.type == kind::failed)
     return give_up({outcome.failure.code, one.what + " cannot be read: " + outcome.failure.message + unanswered()});
   if (outcome.type == kind::error)
@@ -196,10 +196,8 @@ std::string opening_reads::unanswered() const {
 void opening_reads::give_up(const error& why) {
   const auto self = shared_from_this();
   cancel("another part of its request failed");
-  if (of_.feed)
-    of_.feed->refuse(why);
-  else
-    reply_.error(mcp::server::to_rpc_error(why));
+  of_.feed->refuse(why);
+  if (detached()) reply_.error(mcp::server::to_rpc_error(why));
 }
 
 void opening_reads::cancel(std::string_view reason) {

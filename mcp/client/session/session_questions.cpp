@@ -25,7 +25,7 @@ json::raw_json session_core::own_capabilities(std::string_view revision) const {
   json += latest ? R"({"context":{},"tools":{}})" : "{}";
   if (!first) json += latest ? R"(,"elicitation":{"form":{},"url":{}})" : R"(,"elicitation":{})";
   std::string others;
-  for (const auto& [name, methods] : options_.extensions)
+  for (const auto& [name, methods] : options_.extensions.named)
     if (!protocol::is_carried(name)) others += (others.empty() ? "" : ",") + json::json_quoted(name) + ":{}";
   if (!others.empty()) json += R"(,"experimental":{)" + others + "}";
   if (latest) {

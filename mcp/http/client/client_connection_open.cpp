@@ -144,7 +144,7 @@ void client_connection::open_tunnel() {
                       if (self->closed_) return;
                       if (ec)
                         return self->fail(stage::connect, errc::unavailable, "could not be reached: " + ec.message());
-                      self->tunnel_.clear();
+                      wipe(self->tunnel_);
                       self->read_tunnel();
                     });
 }

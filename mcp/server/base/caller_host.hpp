@@ -83,6 +83,8 @@ class caller_host : public reply_outbox {
                                   std::string_view /*own*/) const {
     return {};
   }
+  /// Returns false if this caller may use no methods of extensions, so that it is not told of those that need them.
+  virtual bool uses_extensions() const { return true; }
   /// Fails if this caller may not use methods of extensions, with the reason.
   virtual result<void> admit_extension(std::string_view /*method*/) const { return {}; }
   /// Returns the recorder of the caller's tools/calls, prompts/gets, resources/reads and methods of extensions; null:

@@ -8,6 +8,7 @@
 #include "mcp/server/base/method_table.hpp"
 #include "mcp/server/base/modern_request.hpp"
 #include "mcp/server/base/reply_once.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/recycled.hpp"
 
 #include <cstddef>
@@ -168,13 +169,8 @@ class served_session : public rpc::message_sink, private reply_taker {
   bool closed_ = false;
   std::shared_ptr<bool> gone_;  // becomes true when the session ends; null until the first batch
   std::string revision_;
-  /// A hash that the table does not know as std::hash: with that one, tables of up to 20 strings are searched one by
-  /// one, which is slow for keys of equal length.
-  struct key_hash {
-    std::size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
-  };
   // Open requests by the id's type and value. reply_once keeps each one alive; the key is a view of its id.
-  recycling_map<std::string_view, open_request*, key_hash> open_;
+  recycling_map<std::string_view, open_request*, keyed_hash> open_;
   std::uint64_t next_serial_ = 1;
   counters counts_;
   known_meta known_meta_;
