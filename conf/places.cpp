@@ -52,7 +52,10 @@ environment with_places(environment env, const login_places& login) {
 }
 
 environment environment_for_places() {
-  return with_places(environment::of_process(), login_places_of(::geteuid()));
+  auto env = environment::of_process();
+  // The account would change nothing, and looking it up may ask a name service.
+  if (absolute(env, "HOME") && absolute(env, "XDG_RUNTIME_DIR")) return env;
+  return with_places(std::move(env), login_places_of(::geteuid()));
 }
 
 std::vector<std::filesystem::path> running_links(const environment& env) {

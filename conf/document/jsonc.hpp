@@ -56,10 +56,8 @@ std::string_view words_for(node::kind k);
 /// Largest nesting depth of arrays and objects.
 inline constexpr int max_jsonc_depth = 64;
 
-/// Parses one file of any bytes: RFC 8259 in strict UTF-8, plus `//` and `/* */` comments, trailing commas and a byte
-/// order mark. Duplicate keys, \u0000 and lone surrogates are errors.
-/// Appends at most 50 errors to `errors`; the tree holds whatever could be read. `file` goes into every place, `name`
-/// into every error. Throws std::bad_alloc only.
+/// Parses one file of any bytes. Appends at most 50 errors to `errors`; the tree holds whatever could be read. `file`
+/// goes into every place, `name` into every error. Throws std::bad_alloc only.
 node parse_jsonc(std::string_view text, std::uint32_t file, std::string_view name, std::vector<diagnostic>& errors);
 
 }  // namespace mcpbx::conf::documents

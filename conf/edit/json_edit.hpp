@@ -14,13 +14,8 @@ namespace mcpbx::conf::edit {
 /// Keys from the document's object down to one member, unescaped: {"mcpServers", "git"}.
 using json_path = std::vector<std::string>;
 
-/// Returns `text` with the member at `path` set to `json`, which is laid out as the document is. Objects that are
-/// missing on the way are made; an empty document, or one with comments only, becomes an object. A new member stands
-/// last in its object. The text is returned unchanged if it says the same already.
-///
-/// `name` is the file's name in errors. errc::parse: `text` is no JSON with comments (all its errors as
-/// `file:line:column` lines, a key that stands twice among them), or `json` is none. errc::invalid_argument: an empty
-/// path, or a value on the way is neither an object nor null. errc::limit: nested deeper than max_jsonc_depth.
+/// Returns `text` with the member at `path` set to `json`, in the document's layout. Makes objects that are missing; a
+/// new member stands last. `name` is the file's name in errors, which README.md lists.
 result<std::string> set_member(std::string_view text, const json_path& path, std::string_view json,
                                std::string_view name);
 

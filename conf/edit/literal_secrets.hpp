@@ -22,9 +22,7 @@ enum class text_of : unsigned char {
   server_entry    ///< one entry of mcpServers
 };
 
-/// Returns the secrets in clear, in the order of the text: values of keys that are secret by the key table, of
-/// variables and headers with a secret's name, of arguments that follow or contain such a name (`--api-key X`,
-/// `TOKEN=X`, `Authorization: X`), and passwords in addresses. Strings that are references are none. A text that
+/// Returns the secrets in clear (README.md says what counts as one), in the order of the text. A text that
 /// parse_jsonc() does not take without an error has none.
 std::vector<literal_secret> literal_secrets(std::string_view text, text_of kind);
 

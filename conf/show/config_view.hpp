@@ -17,10 +17,7 @@ struct view_override {
 };
 
 /// Returns `{"config": {…}, "origins": {"PATH": "FILE:LINE:COLUMN", …}}` for files that load() takes without an error.
-/// `config` has the values of the files, the keys of other hosts as those of ours that they mean, and the defaults of
-/// the top level, of its sections and of the entries of servers and models. `origins` has each value that is no object,
-/// by its path as errors show it; beside places it says `default`, `environment` (a model that stands in because its
-/// key is set) and `command line`. References are not resolved, and secrets in clear are `***`.
+/// README.md says what is in both.
 std::string config_view(std::span<const source_text> files, const environment& env,
                         std::span<const view_override> overrides = {});
 

@@ -216,6 +216,7 @@ class own_answers::handler final : public mcp::clients::question_handler, public
     if (!request) return refuse(one, mcp::rpc::code::invalid_params, request.error().message, request.error().message);
     one.model = std::move(*model);
     one.asked = std::move(*request);
+    one.asked.ask.trace = one.question.trace;
     one.counted = true;
     ++history.open;
     log::info(formatted("the tool server \"{}\" samples model \"{}\"", one.question.server, one.model->name()));

@@ -5,10 +5,8 @@
 
 namespace mcpbx::daemon::app {
 
-/// Prints one JSON object: `{"models": [{"name", "address", "state", "detail"?}], "servers": [the same], "journal":
-/// {"path", "state", "detail"?}}`. `state` of an address is answers, unresolved, unreachable, certificate, slow or
-/// unchecked; of a journal good, damaged, in_use, unchecked or none. Takes 8 s at most unless a disk does not answer.
-/// Returns 0, or exit_configuration without a usable configuration.
+/// Prints what was found as one JSON object (README.md has its members). Takes 8 s at most unless a disk does not
+/// answer. Returns 0, or exit_configuration without a usable configuration.
 int examine(const process::command_line& o);
 
 }  // namespace mcpbx::daemon::app

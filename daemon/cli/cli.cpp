@@ -87,9 +87,29 @@ int unknown_verb(terminals::terminal& screen, const std::string& word) {
   return terminals::usage;
 }
 
+// Returns the word of the command line that gives this option: "-m" or "--model".
+std::string as_written(const CLI::Option& option, std::span<char* const> words) {
+  for (const auto& name : option.get_lnames())
+    if (std::ranges::any_of(words, [long_name = "--" + name](std::string_view word) {
+          return word == long_name || word.starts_with(long_name + "=");
+        }))
+      return "--" + name;
+  return "-" + option.get_snames().front();
+}
+
+// Appends the options and operands that a page got, and those of the groups and verbs on it.
+void add_given(const CLI::App& page, std::span<char* const> words, std::vector<given_option>& given) {
+  for (const auto* option : page.get_options()) {
+    if (option->count() == 0) continue;
+    const auto name = option->get_name();
+    given.push_back({name, option->get_snames().empty() ? name : as_written(*option, words)});
+  }
+  for (const auto* below : page.get_subcommands([](const CLI::App*) { return true; })) add_given(*below, words, given);
+}
+
 // Declares the options and the pages of all verbs. Parsing writes the verb's exit status to `code`, and the verb that
 // `help` shall tell about to `about`.
-void declare(CLI::App& app, context& c, int& code, std::string& about) {
+void declare(CLI::App& app, context& c, int& code, std::string& about, std::span<char* const> words = {}) {
   app.name("mcpbx");
   app.description("Ask a model that uses your tools, and drive the mcpbx daemon.");
   app.formatter(make_formatter());
@@ -114,8 +134,9 @@ void declare(CLI::App& app, context& c, int& code, std::string& about) {
   };
   for (const auto& v : verbs::all_verbs()) {
     auto* page = add_page(v.name, v.summary, v.more);
-    page->callback([&code, &c, name = v.name, act = v.declare(*page)] {
+    page->callback([&code, &c, page, words, name = v.name, act = v.declare(*page)] {
       c.screen->helped_by("see `mcpbx " + std::string(name) + " --help`");
+      add_given(*page, words, c.given);
       code = act(c);
     });
   }
@@ -180,7 +201,7 @@ int run(int argc, char** argv) {
 
   CLI::App app;
   std::string about;
-  declare(app, c, code, about);
+  declare(app, c, code, about, {argv + 1, argv + std::max(argc, 1)});
   if (argc > 2 && std::string_view(argv[1]) == "__complete") return complete(app, argv[2], {argv + 3, argv + argc});
 
   // Errors of the command line itself are JSON, too.

@@ -9,6 +9,7 @@
 #include "mcp/support/error.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -92,6 +93,8 @@ class entry_tokens final : public mcp::connect::authorizer, public std::enable_s
   /// Logins that refusals may cause without a person, each within a minute after the one before; then a person has to
   /// begin one (2026-07-28, "Step-Up Authorization Flow": retry limits).
   static constexpr int most_attempts = 3;
+  /// Requests that wait for one renewal or login, at most.
+  static constexpr std::size_t most_waiting = 4096;
 
   entry_tokens(login_parts parts, grant_keeper& keeper, login_entry entry);
 
@@ -119,7 +122,7 @@ class entry_tokens final : public mcp::connect::authorizer, public std::enable_s
   /// Returns true while a login is under way, or has ended and its tokens are being written.
   bool is_logging_in() const noexcept { return present_login() != nullptr || writing_login_; }
   /// Calls `over` at the end of the login that is_logging_in() tells of, once its tokens are written and in use; at
-  /// once with errc::limit if 4096 wait already.
+  /// once with errc::limit if `most_waiting` wait already.
   void when_logged_in(const login_presence& waits, std::function<void(result<void>)> over);
 
   /// Ends the login under way if nobody waits for it any more: no holder of a presence, and no request of a connection

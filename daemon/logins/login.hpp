@@ -25,8 +25,7 @@ struct login_parts {
 };
 
 /// Returns what a request to `target` trusts and shows, for a login of the server at `server_url` whose entry says
-/// `own`. The client certificate is for that server's origin alone, and others may have a certificate that everybody
-/// trusts.
+/// `own`. The client certificate is for that server's origin alone.
 http::clients::trust trust_towards(std::string_view target, std::string_view server_url,
                                    const http::clients::trust& own);
 

@@ -1,76 +1,18 @@
 // Files on the lane, entries and people's requests on the speaking thread.
 #include "daemon/logins/logins.hpp"
 
+#include "daemon/logins/kept_grants.hpp"
 #include "daemon/store/records/principal.hpp"
-#include "mcp/auth/metadata.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace mcpbx::daemon::logins {
 namespace {
-
-constexpr std::size_t most_callers = 256;
-
-// Reads the serial number, which is a time. One that no daemon can have written would be later than all that follow.
-std::int64_t serial_of(const json::raw_json& entry, std::int64_t now_ms) {
-  constexpr std::int64_t day_ms = std::chrono::milliseconds(std::chrono::days(1)).count();
-  const auto serial = json::find_member(entry, "serial").as_integer().value_or(0);
-  return serial < 0 || serial > now_ms + day_ms ? 0 : serial;
-}
-
-std::string name_of(const grant_place& at) {
-  return credentials::credential_file::entry_name(at.server, at.url, at.principal);
-}
-
-// Reads the grant of a place out of the file at this time in milliseconds since 1970.
-grant_keeper::found grant_in(credentials::credential_file& file, const grant_place& at, std::int64_t now_ms) {
-  const auto text = file.find(name_of(at));
-  if (!text) return std::unexpected(text.error());
-  if (!*text) return std::nullopt;
-  const auto wrong = [&](const std::string& what) {
-    return fail(errc::parse, "the tokens in " + file.path() + " cannot be understood: " + what);
-  };
-  const auto json = json::raw_json::parse(**text, 16);
-  if (!json) return wrong(json.error().message);
-  if (json::find_member(*json, "url").as_string() != at.url) return std::nullopt;
-  if (json::member_text(*json, "principal") != at.principal) return std::nullopt;
-  auto read = auth::read_grant(json::find_member(*json, "grant"));
-  if (!read) return wrong(read.error().message);
-  return kept_grant{std::move(*read), serial_of(*json, now_ms)};
-}
-
-std::string entry_text(const grant_place& at, const kept_grant& g) {
-  const std::string whose = at.principal.empty() ? "" : ",\"principal\":" + json::json_quoted(at.principal);
-  return "{\"url\":" + json::json_quoted(at.url) + whose + ",\"serial\":" + std::to_string(g.serial) +
-         ",\"grant\":" + auth::grant_json(g.grant) + "}";
-}
-
-// A login on the disk of a caller at an entry that is not shared.
-struct kept_login {
-  std::string server, principal;
-};
-
-// Returns the logins of callers at these places, whose principal is "", that the file has.
-std::vector<kept_login> logins_in(credentials::credential_file& file, const std::vector<grant_place>& places) {
-  std::vector<kept_login> all;
-  const auto entries = file.read();
-  if (!entries) return all;
-  for (const auto& [name, text] : *entries) {
-    const auto json = json::raw_json::parse(text, 16);
-    const std::string principal = json ? json::member_text(*json, "principal") : "";
-    if (principal.empty()) continue;
-    for (const auto& at : places)
-      if (name == name_of({at.server, at.url, principal}) && all.size() < most_callers)
-        all.push_back({at.server, principal});
-  }
-  return all;
-}
 
 error none_under_way(const login_target& whose) {
   return {errc::invalid_argument, "no login to server " + json::json_quoted(whose.server) + " is under way"};
@@ -386,7 +328,7 @@ void logins::lock(const grant_place& at, std::function<void(result<held_lock>, f
             [file = file_, at] {
               locked out;
               if (!file) return out;
-              auto lock = file->lock_renewal(name_of(at));
+              auto lock = file->lock_renewal(entry_name(at));
               if (lock)
                 out.held = std::make_shared<guard::state_lock>(std::move(*lock));
               else
@@ -410,14 +352,7 @@ void logins::save(const grant_place& at, std::optional<kept_grant> g, bool repla
       [file = file_, why = path_ ? std::string() : path_.error().message, at, g = std::move(g), replaces,
        held = std::move(held), now = parts_.time.wall_ms()]() mutable -> done_elsewhere<void> {
         if (!file) return {fail(errc::io, why)};
-        std::optional<std::string> text;
-        if (g) {
-          const auto present = grant_in(*file, at, now);
-          if (present && *present && (*present)->serial > g->serial) return {result<void>()};
-          text = entry_text(at, *g);
-        }
-        const auto name = name_of(at);
-        auto written = text && replaces ? file->replace(name, *text) : file->write(name, text);
+        auto written = save_grant(*file, at, g, replaces, now);
         held.reset();
         return {std::move(written)};
       },

@@ -41,8 +41,7 @@ class logins final : public login_desk, private grant_keeper {
   /// Returns the tokens of a server, or null if it is none of the entries.
   std::shared_ptr<mcp::connect::authorizer> tokens_of(std::string_view server) const;
   /// Returns them for connections to this address, which a reference of the entry has just given. Tokens of another
-  /// address are not sent there. `principal`: the caller that uses the connection; entries that are shared have one
-  /// login for all.
+  /// address are not sent there. `principal`: the caller; shared entries have one login for all.
   std::shared_ptr<mcp::connect::authorizer> tokens_at(std::string_view server, const std::string& url,
                                                       const std::string& principal = {});
   /// Returns true if this caller has the account at the server that the person has: its login is for all, or neither

@@ -24,9 +24,7 @@ class run_journal {
  public:
   virtual ~run_journal() = default;
   /// Appends in order, all or nothing; returns when the records are as safe as `synced` asks. After an error the
-  /// journal takes nothing more. errc::unavailable: another run is active in the session, or has continued it.
-  /// errc::not_found: another daemon has taken the run over. Other errors: the records are not stored, unless the store
-  /// was only too slow; then a late success may leave them, as a crash might, and the run is closed behind them.
+  /// journal takes nothing more. Errors are those of run_store::append(); README.md says what a slow store may leave.
   virtual boost::asio::awaitable<result<void>> append(std::vector<stored::run_record> records, bool synced) = 0;
   /// Sets the time for which appends wait for a store that cannot be reached at the moment, at most longest_outage,
   /// which is also the default. They always wait as long as for a store that is only busy.

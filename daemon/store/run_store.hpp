@@ -79,12 +79,8 @@ class run_store {
   /// Records a sign of life of this daemon in a shared store.
   virtual result<void> touch() { return {}; }
 
-  /// Appends the batches in one transaction, all or nothing, and moves their places on. With `synced` it waits until
-  /// the records survive a loss of power. A first batch begins the run and makes its session unless the run has
-  /// inherited messages; a last record run_ended ends the run. errc::not_found: another daemon has taken the run over.
-  /// errc::parse: earlier records of the run are gone. errc::unavailable, for a first batch only: another run is active
-  /// in the session (or has its name in a shared store), or the session went on since its history was read
-  /// (run_started::inherited_after).
+  /// Appends the batches in one transaction, all or nothing, and moves their places on; `synced`: waits until the
+  /// records survive a loss of power. README.md ("Appending") has the rules and the errors.
   virtual result<void> append(std::span<run_batch* const> batches, bool synced) = 0;
   /// Ends a run in the table only, because its records cannot be read.
   virtual result<void> mark_damaged(std::int64_t id, std::int64_t at_ms) = 0;

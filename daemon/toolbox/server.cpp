@@ -1,10 +1,7 @@
-// Protocol of the toolbox: initialize, ping, tools/list, tools/call, and an error for everything else.
+// The methods of the toolbox, tools/list and tools/call, and what the toolbox says about itself.
 #include "daemon/toolbox/server.hpp"
 
-#include "mcp/json/json_writer.hpp"
-#include "mcp/protocol/revisions.hpp"
 #include "mcp/redact/hidden_text.hpp"
-#include "mcp/server/base/batch.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -13,13 +10,15 @@
 namespace mcpbx::toolbox {
 namespace {
 
-using mcp::rpc::message;
 using mcp::rpc::rpc_error;
 
 // Requests are small; a larger message is a mistake and is not stored.
 constexpr std::size_t max_message_bytes = 4u << 20;
 constexpr int max_json_depth = 64;
-constexpr std::size_t max_batch = 64;
+constexpr mcp::server::refusal_words refusals = {.parse_error = "Parse error: ",
+                                                 .invalid_request = "Invalid request: ",
+                                                 .end = ".",
+                                                 .not_open = "The session is not open yet: send initialize first."};
 
 void refuse_params(const mcp::server::reply_once& reply, std::string message) {
   reply.error(rpc_error{mcp::rpc::code::invalid_params, std::move(message), {}});
@@ -40,7 +39,10 @@ json::raw_json call_result(const answer& a, bool is_error) {
 }  // namespace
 
 server::server(options o, folders files)
-    : options_(std::move(o)), files_(std::move(files)), framer_({max_message_bytes, max_json_depth, false}) {
+    : served_session(static_cast<mcp::server::reply_outbox&>(*this), {.max_depth = max_json_depth, .words = refusals}),
+      options_(std::move(o)),
+      files_(std::move(files)),
+      framer_({max_message_bytes, max_json_depth, false}) {
   const auto offer = [this](std::span<const tool> tools) {
     for (const auto& t : tools) tools_.push_back(&t);
   };
@@ -53,111 +55,62 @@ server::server(options o, folders files)
 
 std::string server::feed(std::string_view bytes) {
   framer_.feed(bytes, *this);
-  return std::exchange(out_, {});
+  return std::exchange(lines_, {});
 }
 
 std::string server::finish() {
   framer_.finish(*this);
-  return std::exchange(out_, {});
+  return std::exchange(lines_, {});
 }
 
-const mcp::server::method_table<server>& server::methods() {
-  static const mcp::server::method_table<server> table = [] {
-    mcp::server::method_table<server> m;
-    const auto open_only = [](void (server::*handle)(const json::raw_json&, const mcp::server::reply_once&) const) {
-      return [handle](const server& s, const json::raw_json& params, const mcp::server::reply_once& reply) {
-        if (!s.revision_.empty()) return (s.*handle)(params, reply);
-        reply.error(
-            rpc_error{mcp::rpc::code::invalid_request, "The session is not open yet: send initialize first.", {}});
-      };
-    };
-    m.add("initialize", [](server& s, const json::raw_json& params, const mcp::server::reply_once& reply) {
-      s.initialize(params, reply);
+const server::tables& server::methods() {
+  static const tables made = [] {
+    tables t;
+    add_legacy_opening(t.legacy);
+    t.legacy.add("tools/list", [](const server& s, const json::raw_json& params, const mcp::server::reply_once& reply) {
+      s.list_tools(params, reply);
     });
-    m.add("ping", [](server&, const json::raw_json&, const mcp::server::reply_once& reply) {
-      reply.result(json::raw_json::literal("{}"));
+    t.legacy.add("tools/call", [](const server& s, const json::raw_json& params, const mcp::server::reply_once& reply) {
+      s.call_tool(params, reply);
     });
-    m.add("tools/list", open_only(&server::list_tools));
-    m.add("tools/call", open_only(&server::call_tool));
-    return m;
+    return t;
   }();
-  return table;
+  return made;
 }
 
-void server::write_line(const json::segments& text) {
-  for (const auto& piece : text.pieces()) out_ += piece.text();
-  out_ += '\n';
-}
-
-void server::write(const json::segments& text, const std::shared_ptr<mcp::server::reply_batch>& batch) {
-  if (!batch) return write_line(text);
-  batch->add(text);
-  if (const json::segments whole = batch->end_one(); !whole.empty()) write_line(whole);
-}
-
-void server::refuse(const mcp::rpc::rpc_id& id, int code, std::string message,
-                    const std::shared_ptr<mcp::server::reply_batch>& batch) {
-  write(mcp::rpc::make_error(id, rpc_error{code, std::move(message), {}}), batch);
-}
-
-// Handles a message. Notifications need no action, including notifications/cancelled: a call ends before the next line
-// is read.
-void server::on_message(message&& m) {
-  if (m.type == message::kind::request) return take_request(m, nullptr);
-  if (m.type == message::kind::batch) take_batch(m);
+void server::send(const mcp::server::answered& /*to*/, const json::segments& text) {
+  for (const auto& piece : text.pieces()) lines_ += piece.text();
+  lines_ += '\n';
 }
 
 void server::on_fault(mcp::rpc::message_fault f) {
-  // Ignores a broken response, since the toolbox sends no requests.
-  if (f.envelope.is_response) return;
-  using kind = mcp::rpc::message_fault::kind;
-  const int code = f.type == kind::noise || f.type == kind::oversized || f.type == kind::too_deep
-                       ? (f.type == kind::noise ? mcp::rpc::code::parse_error : mcp::rpc::code::invalid_request)
-                       : f.envelope.code;
-  auto what = f.envelope.what.empty() ? std::string("the line is no message") : f.envelope.what;
-  refuse(f.envelope.id, code,
-         (code == mcp::rpc::code::parse_error ? "Parse error: " : "Invalid request: ") + what + ".");
+  if (f.type == mcp::rpc::message_fault::kind::noise) f.envelope.code = mcp::rpc::code::parse_error;
+  served_session::on_fault(std::move(f));
 }
 
-void server::take_request(const message& m, std::shared_ptr<mcp::server::reply_batch> batch) {
-  const boost::intrusive_ptr request(new mcp::server::open_request(static_cast<mcp::server::reply_taker*>(this),
-                                                                   mcp::rpc::rpc_id(m.id), next_serial_++));
-  request->batch = std::move(batch);
-  const mcp::server::reply_once reply(request);
-  if (const auto* handler = methods().find(m.method())) return (*handler)(*this, m.params, reply);
+void server::dispatch(const mcp::rpc::message& m, mcp::server::reply_once reply) {
+  if (call_handler(*this, methods(), m, reply)) return;
   reply.error(rpc_error{
       mcp::rpc::code::method_not_found, "Method not found: " + redact::printable(cut_utf8(m.method(), 100)) + ".", {}});
 }
 
-void server::take_batch(const message& m) {
-  const auto parts = mcp::server::read_batch(m, revision_, max_batch, max_json_depth);
-  if (!parts) return refuse({}, mcp::rpc::code::invalid_request, "Invalid request: " + parts.error() + ".");
-  const auto batch = std::make_shared<mcp::server::reply_batch>();
-  batch->expect();  // counts this function itself, so that the array leaves after every element was read
-  for (const auto& part : *parts) {
-    if (part ? part->type != message::kind::request : part.error().is_response) continue;
-    batch->expect();
-    if (part)
-      take_request(*part, batch);
-    else
-      refuse(part.error().id, part.error().code, "Invalid request: " + part.error().what + ".", batch);
-  }
-  if (const json::segments whole = batch->end_one(); !whole.empty()) write_line(whole);
+std::expected<std::string, rpc_error> server::read_opening(const json::raw_json& params) {
+  if (auto asked = json::find_member(params, "protocolVersion").as_string()) return std::move(*asked);
+  return std::unexpected(rpc_error{mcp::rpc::code::invalid_params, "initialize needs the text protocolVersion.", {}});
 }
 
-void server::initialize(const json::raw_json& params, const mcp::server::reply_once& reply) {
-  const auto asked = json::find_member(params, "protocolVersion").as_string();
-  if (!asked) return refuse_params(reply, "initialize needs the text protocolVersion.");
-  revision_ = mcp::protocol::revision::is_legacy(*asked) ? *asked : mcp::protocol::revision::latest_legacy;
-  std::string instructions = "Small tools that need no network: clock, time zones, arithmetic";
-  instructions += files_.empty() ? "." : ", and reading files in " + files_.names() + ".";
-  std::string text;
-  json::json_writer out(text);
-  out.begin_object().member("protocolVersion", revision_);
+void server::write_capabilities(json::json_writer& out, std::string_view /*revision*/) const {
   out.key("capabilities").begin_object().key("tools").begin_object().end_object().end_object();
-  out.key("serverInfo").begin_object().member("name", "mcpbx-toolbox").member("title", "mcpbx toolbox");
-  out.member("version", options_.version).end_object();
-  reply.result(out.member("instructions", instructions).end_object().json());
+}
+
+json::raw_json server::make_server_info() const {
+  return json::raw_json::own(
+      json::json_object("name", "mcpbx-toolbox", "title", "mcpbx toolbox", "version", options_.version));
+}
+
+std::string server::instructions() const {
+  return "Small tools that need no network: clock, time zones, arithmetic" +
+         (files_.empty() ? "." : ", and reading files in " + files_.names() + ".");
 }
 
 void server::list_tools(const json::raw_json& params, const mcp::server::reply_once& reply) const {

@@ -1,22 +1,25 @@
 // The bundled MCP server without I/O: bytes of stdin in, bytes for stdout out. It serves tools only, for the
-// `initialize` era, with parts of mcp/server. Each request is answered before the next line is read.
+// `initialize` era, as a `served_session` of mcp/server. Each request is answered before the next line is read.
 #pragma once
 #include "daemon/toolbox/toolbox_tools.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/rpc/line_framer.hpp"
+#include "mcp/rpc/message_sink.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/server/base/method_table.hpp"
 #include "mcp/server/base/reply_once.hpp"
+#include "mcp/server/base/served_session.hpp"
 
 #include <cstdint>
+#include <expected>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace mcpbx::toolbox {
 
-class server final : private mcp::rpc::message_sink, private mcp::server::reply_taker {
+class server final : private mcp::server::reply_outbox, public mcp::server::served_session {
  public:
   struct options {
     std::string version;
@@ -30,20 +33,19 @@ class server final : private mcp::rpc::message_sink, private mcp::server::reply_
   std::string finish();
 
  private:
-  static const mcp::server::method_table<server>& methods();
+  using tables = mcp::server::method_tables<server>;
+  static const tables& methods();
 
-  void on_message(mcp::rpc::message&& m) override;
+  void send(const mcp::server::answered& what, const json::segments& text) override;
   void on_fault(mcp::rpc::message_fault f) override;
-  void take_reply(mcp::server::open_request& r, const json::segments& text) override { write(text, r.batch); }
-  void take_request(const mcp::rpc::message& m, std::shared_ptr<mcp::server::reply_batch> batch);
-  void take_batch(const mcp::rpc::message& m);
-  /// Answers an invalid request with an error.
-  void refuse(const mcp::rpc::rpc_id& id, int code, std::string message,
-              const std::shared_ptr<mcp::server::reply_batch>& batch = nullptr);
-  void write(const json::segments& text, const std::shared_ptr<mcp::server::reply_batch>& batch);
-  void write_line(const json::segments& text);
+  void dispatch(const mcp::rpc::message& m, mcp::server::reply_once reply) override;
+  std::expected<std::string, mcp::rpc::rpc_error> read_opening(const json::raw_json& params) override;
+  void write_capabilities(json::json_writer& out, std::string_view revision) const override;
+  json::raw_json make_server_info() const override;
+  std::string instructions() const override;
+  /// Ignores a broken response, since the toolbox sends no requests.
+  bool take_broken_response(const mcp::rpc::envelope_fault& f) override { return f.is_response; }
 
-  void initialize(const json::raw_json& params, const mcp::server::reply_once& reply);
   void list_tools(const json::raw_json& params, const mcp::server::reply_once& reply) const;
   void call_tool(const json::raw_json& params, const mcp::server::reply_once& reply) const;
 
@@ -51,9 +53,7 @@ class server final : private mcp::rpc::message_sink, private mcp::server::reply_
   folders files_;
   std::vector<const tool*> tools_;
   mcp::rpc::line_framer framer_;
-  std::uint64_t next_serial_ = 1;
-  std::string out_;
-  std::string revision_;  // negotiated revision; "" before `initialize`
+  std::string lines_;  // answers that feed() or finish() will return
 };
 
 }  // namespace mcpbx::toolbox

@@ -9,10 +9,8 @@
 
 namespace mcpbx::async {
 
-/// A repeated wait of one coroutine for the same kind of event. If the last wait was short, the thread of `executor`
-/// polls during the next one, for the length of a short wait. Waking a thread takes some 5 µs, and 20 to 60 on a
-/// virtual machine whose idle processors halt. Other events are handled as usual, and the thread yields its CPU between
-/// two polls. Use it on the executor's thread.
+/// A repeated wait of one coroutine for the same kind of event. If the last wait was short, the executor's thread polls
+/// during the next one: waking it takes some 5 µs, and 20 to 60 on a virtual machine. Use it on that thread.
 class short_wait {
  public:
   static constexpr std::chrono::microseconds longest{300};

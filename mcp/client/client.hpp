@@ -6,6 +6,7 @@
 #include "mcp/protocol/server_offers.hpp"
 #include "mcp/rpc/pending_calls.hpp"
 #include "mcp/support/time.hpp"
+#include "mcp/trace/trace_context.hpp"
 
 #include <sys/types.h>
 
@@ -111,6 +112,7 @@ struct server_question {
   /// server wants none.
   std::function<void(const json::raw_json& params)> progress = {};
   std::vector<std::string> extensions = {};  ///< the names of those that bring the method; none: MCP itself
+  trace::trace_context trace = {};           ///< of the call that it belongs to, filled in by who made that; or none
 };
 
 /// Takes a notification of the extensions with these names, params as the server sent them.
@@ -205,11 +207,8 @@ class client {
   /// Returns the time of the next planned start of a server that is down, or `never`. Calls fail until shortly before
   /// it.
   virtual time_point next_start() const { return never; }
-  /// Subscribes to a resource, once upstream for all watchers of a URI, and again after each restart. `updated` takes
-  /// the params of notifications/resources/updated as sent (without the mark of mcpbx's own subscription), until the
-  /// watch is dropped. `decided` is called once, maybe from inside, with a result if the server has accepted the
-  /// subscription or is not there to be asked, or with its refusal; not after the watch is dropped. Null: the server
-  /// has no subscriptions, and `decided` is not called.
+  /// Subscribes to a resource until the watch is dropped, as README.md says. `updated` takes the params of
+  /// notifications/resources/updated; `decided` is called once, maybe from inside. Null: there are no subscriptions.
   virtual watch watch_resource(std::string_view /*uri*/, std::function<void(const json::raw_json&)> /*updated*/,
                                watch_decided /*decided*/ = {}) {
     return nullptr;

@@ -32,10 +32,8 @@ struct written_meta {
   std::string text;  ///< the object without the token and what stands behind it; "": none is kept
 };
 
-/// Returns `params` (absent counts as {}) for a tool server: sets or removes the progress token, and the three
-/// io.modelcontextprotocol keys, which only a modern server gets. Keeps other members of `_meta`.
-/// errc::invalid_argument: `_meta` is no object, or occurs twice. `known` may spare the work, and is brought up to
-/// date.
+/// Returns `params` (absent counts as {}) for a tool server with this `_meta`, whose other members stay. `known` may
+/// spare the work, and is brought up to date. errc::invalid_argument: `_meta` is no object, or occurs twice.
 result<json::segments> with_request_meta(const json::raw_json& params, const request_meta& meta,
                                          written_meta* known = nullptr);
 

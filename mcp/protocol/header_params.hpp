@@ -5,10 +5,10 @@
 #include "mcp/json/raw_json.hpp"
 #include "mcp/protocol/features.hpp"
 #include "mcp/support/error.hpp"
+#include "mcp/support/keyed_hash.hpp"
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -20,7 +20,7 @@ struct header_param {
   std::string name;               ///< the value of `x-mcp-header`, without "Mcp-Param-"
 };
 using header_params = std::vector<header_param>;
-using header_params_of_tools = std::unordered_map<std::string, header_params>;
+using header_params_of_tools = text_map<header_params>;
 
 /// Returns the member of a method's params that Mcp-Name repeats; "": the method has none.
 std::string_view named_member(std::string_view method);

@@ -24,10 +24,8 @@ struct modern_form {
   json::raw_json server_info = {};  ///< an Implementation object for `_meta`; absent: none
 };
 
-/// Returns a result object for a modern caller: with resultType ("complete" unless it has one), with serverInfo in
-/// `_meta` unless it has one, and, for a cacheable method, with hints that are in bounds: ttlMs from 0 to
-/// longest_ttl_ms, cacheScope one of the two words. An interim result has no hints; of other types
-/// of extensions nothing is known.
+/// Returns a result object for a modern caller: adds resultType, serverInfo and, for a cacheable method, hints that are
+/// in bounds, as far as they are missing. An interim result gets no hints, nor does one of an extension's type.
 json::segments modern_result(const json::raw_json& result, const modern_form& form);
 /// Returns the same for a result of mcpbx's own that has none of these members. Does not look into `result`, so that a
 /// long list costs no time.

@@ -29,11 +29,8 @@ class line_framer {
   };
   explicit line_framer(options o) : options_(o), scanner_({o.max_depth, o.repair_utf8, o.keep_deep_answers}) {}
 
-  /// Takes bytes as they were read, cut anywhere. A message of up to 64 KiB that lies within `chunk` gets one exact
-  /// allocation of its own; a longer one is gathered in one buffer that is handed over.
-  /// Lines may end in CR LF, one byte order mark may come first, empty lines are skipped. An oversized line is reported
-  /// when it passes the limit, every other fault at the end of its line. The reports do not depend on the cuts.
-  /// `sink` must not feed the framer from inside.
+  /// Takes bytes as they were read, cut anywhere; reports do not depend on the cuts. `sink` must not feed the framer
+  /// from inside.
   void feed(std::string_view chunk, message_sink& sink);
   /// Returns `bytes` bytes of space behind a large unfinished message, or none. A read into it, if it is fed next,
   /// needs no copy.

@@ -85,10 +85,8 @@ struct envelope_fault {
   bool answers = false;              ///< it has a result or error, so it must not be answered
 };
 
-/// Makes a message of one checked text and its index. Rules: `jsonrpc` is "2.0"; no duplicate of a member that we use;
-/// id as rpc_id::from says; params is an object; a response has exactly one of result and error (which is an
-/// object with an integer `code` and a string `message`). A top-level array is a batch, its elements unchecked.
-/// The spans of `index` count from the first byte of `whole`, which the message takes over; a refused one is left.
+/// Makes a message of one checked text and its index by the rules of README.md. The spans of `index` count from the
+/// first byte of `whole`, which the message takes over; a refused one is left.
 std::expected<message, envelope_fault> make_message(json::raw_json& whole, const json::envelope_index& index);
 /// Does the same for text that has not been scanned yet (an element of a batch, an HTTP body). Drops blanks around it,
 /// and replaces raw line breaks by blanks, in a copy, so that the message can be sent on one line.

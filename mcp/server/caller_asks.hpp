@@ -25,6 +25,8 @@ class caller_asks final : public std::enable_shared_from_this<caller_asks> {
   class ending {
    public:
     ending() = default;
+    /// Returns false if there are none.
+    explicit operator bool() const noexcept { return asks_ != nullptr; }
     void finish() const;
 
    private:

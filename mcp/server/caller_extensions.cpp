@@ -1,5 +1,5 @@
 // Methods and notifications of extensions, which are none of MCP's: passed between a caller and a tool server that both
-// list the extension, as far as the server's entry names them.
+// list the extension, if the server's entry names them or the extension is open there.
 #include "mcp/protocol/extensions.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/server/base/rpc_errors.hpp"
@@ -21,29 +21,47 @@ struct found_server {
   std::shared_ptr<clients::client> server;
   std::string name, extension;
   std::string unlisted, other;  // an extension that the caller does not list; a second server
+
+  /// Takes the server, or notes that it is a second one. Returns false then.
+  bool take(const catalogs::extension_route& route, std::shared_ptr<clients::client> there, std::string_view of) {
+    if (server) {
+      other = route.server;
+      return false;
+    }
+    server = std::move(there);
+    name = route.server;
+    extension = of;
+    return true;
+  }
 };
 
+// A method that some entry names for an extension which the caller lists belongs to that entry's server, also while
+// the server is not there: no other one can attract it by listing more.
 found_server find_server(const catalogs::catalog& all, std::string_view method, const json::raw_json& capabilities) {
   found_server found;
-  for (const catalogs::extension_route& route : *all.rest().extensions) {
+  const auto routes = all.rest().extensions;
+  if (!routes || protocol::is_reserved_method(method)) return found;
+  bool claimed = false;
+  for (const catalogs::extension_route& route : *routes) {
     const auto names = protocol::extensions_with(route.methods, method);
-    auto there = names.empty() ? nullptr : route.owner.lock();
-    if (!there) continue;
+    const auto there = names.empty() ? nullptr : route.owner.lock();
     for (const std::string& name : names) {
-      if (!protocol::lists_extension(there->offers(), name)) continue;
-      if (!protocol::lists_extension(capabilities, name)) {
+      const bool listed = protocol::lists_extension(capabilities, name);
+      claimed = claimed || listed;
+      if (!there || !protocol::lists_extension(there->offers(), name)) continue;
+      if (!listed) {
         found.unlisted = name;
         continue;
       }
-      if (found.server) {
-        found.other = route.server;
-        return found;
-      }
-      found.server = there;
-      found.name = route.server;
-      found.extension = name;
+      if (!found.take(route, there, name)) return found;
       break;
     }
+  }
+  if (claimed) return found;
+  for (const catalogs::extension_route& route : *routes) {
+    const auto name = protocol::first_listed(capabilities, route.open);
+    auto there = name.empty() ? nullptr : route.owner.lock();
+    if (there && !found.take(route, std::move(there), name)) return found;
   }
   return found;
 }
@@ -67,18 +85,29 @@ rpc::rpc_error why_nowhere(const found_server& found, const std::string& method,
 
 }  // namespace
 
-bool caller_session::has_extension(std::string_view method) const {
-  const auto& routes = host_.tools()->rest().extensions;
-  return routes && std::ranges::any_of(*routes, [&](const catalogs::extension_route& route) {
-           return !protocol::extensions_with(route.methods, method).empty();
-         });
+// Returns true if the method may be one of an extension: an entry names it, or the caller lists an open extension.
+bool caller_session::has_extension(std::string_view method, const json::raw_json& params) const {
+  const auto routes = host_.tools()->rest().extensions;
+  if (!routes || protocol::is_reserved_method(method)) return false;
+  if (std::ranges::any_of(*routes, [&](const catalogs::extension_route& route) {
+        return !protocol::extensions_with(route.methods, method).empty();
+      }))
+    return true;
+  const json::raw_json own =
+      json::find_member(json::find_member(params, "_meta"), protocol::meta_key::client_capabilities);
+  return std::ranges::any_of(*routes, [&](const catalogs::extension_route& route) {
+    return protocol::lists_one_of(own ? own : declared_, route.open);
+  });
 }
 
 // Returns the hint for an unknown method while some server lists extensions, else "".
 std::string caller_session::about_extensions(std::string_view method) const {
-  const catalogs::catalog_offers& offers = host_.tools()->capabilities();
-  if (protocol::is_reserved_method(method) || (!offers.extensions && !offers.experimental)) return "";
-  return "; a method of an extension passes only if the entry of its tool server names it (extensions)";
+  if (protocol::is_reserved_method(method) || !host_.uses_extensions()) return "";
+  const auto all = host_.tools();
+  if (all->capabilities().unnamed)
+    return "; a method of an extension passes only if the entry of its tool server names it (extensions)";
+  if (!all->rest().extensions) return "";
+  return "; a method of an extension passes only if its caller lists the extension in its capabilities";
 }
 
 void caller_session::call_extension(const std::string& method, const json::raw_json& params,
@@ -108,7 +137,7 @@ void caller_session::call_extension(const std::string& method, const json::raw_j
 void caller_session::notify_extension(std::string_view method, const json::raw_json& params) {
   const json::raw_json own =
       json::find_member(json::find_member(params, "_meta"), protocol::meta_key::client_capabilities);
-  if (!own && phase_ != phase::ready) return;
+  if (!own && !ready()) return;
   if (!host_.admit_extension(method) || !host_.admit_call()) return;
   const auto found = find_server(*host_.tools(), method, own ? own : declared_);
   if (found.server && found.other.empty()) found.server->notify(host_.scope(), method, params);
@@ -116,8 +145,10 @@ void caller_session::notify_extension(std::string_view method, const json::raw_j
 
 // Listens to the servers whose extensions a legacy caller lists, and to its own processes.
 void caller_session::watch_extensions() {
-  if (phase_ != phase::ready || !declared_) return;
+  if (!ready() || !extends_) return;
   const auto routes = host_.tools()->rest().extensions;
+  if (routes == watched_routes_) return;
+  watched_routes_ = routes;
   std::erase_if(extension_watches_, [&](const auto& w) {
     return !routes || std::ranges::none_of(*routes, [&](const catalogs::extension_route& r) {
       return !r.owner.owner_before(w.first) && !w.first.owner_before(r.owner);
@@ -128,7 +159,9 @@ void caller_session::watch_extensions() {
   for (const catalogs::extension_route& r : *routes) {
     const auto server = r.owner.lock();
     const bool listed =
-        std::ranges::any_of(r.methods, [&](const auto& of) { return protocol::lists_extension(declared_, of.first); });
+        std::ranges::any_of(r.methods,
+                            [&](const auto& of) { return protocol::lists_extension(declared_, of.first); }) ||
+        protocol::lists_one_of(declared_, r.open);
     if (!server || !listed ||
         std::ranges::any_of(extension_watches_, [&](const auto& w) { return w.first.lock() == server; }))
       continue;
@@ -155,7 +188,7 @@ void caller_session::watch_extensions() {
 void caller_session::tell_extension(const std::vector<std::string>& extensions, std::string_view method,
                                     const json::raw_json& params, const server::reply_once* call) {
   const server::modern_request* m = call ? call->modern() : nullptr;
-  if (closed_ || !protocol::lists_one_of(m ? m->capabilities : declared_, extensions)) return;
+  if (closed() || !protocol::lists_one_of(m ? m->capabilities : declared_, extensions)) return;
   host_.send_note({.about = call ? call->serial() : 0, .droppable = true}, rpc::make_notification(method, params));
 }
 

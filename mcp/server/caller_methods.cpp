@@ -19,18 +19,15 @@ constexpr std::size_t longest_instructions = 32 * 1024;
 }  // namespace
 
 // Returns the method tables. Sessions with the usual table of kinds share them, which are made once.
-std::shared_ptr<const caller_session::method_tables> caller_session::tables_for(protocol::feature_table kinds) {
+std::shared_ptr<const caller_session::tables> caller_session::tables_for(protocol::feature_table kinds) {
   const auto make = [](protocol::feature_table rows) {
-    method_tables t;
+    tables t;
     using self = caller_session;
     for (methods* m : {&t.legacy, &t.modern}) add_list_methods(*m, rows);
     add_call_methods(t.legacy, false);
     add_call_methods(t.modern, true);
-    t.legacy.add("initialize",
-                 [](self& s, const json::raw_json& p, const server::reply_once& reply) { s.initialize(p, reply); });
-    t.legacy.add("ping", [](self&, const json::raw_json&, const server::reply_once& r) {
-      r.result(json::raw_json::literal("{}"));
-    });
+    add_legacy_opening(t.legacy);
+    add_modern_opening(t.modern);
     t.legacy.add("logging/setLevel",
                  [](self& s, const json::raw_json& p, const server::reply_once& r) { s.set_level(p, r); });
     t.legacy.add("resources/subscribe",
@@ -39,77 +36,53 @@ std::shared_ptr<const caller_session::method_tables> caller_session::tables_for(
                  [](self& s, const json::raw_json& p, const server::reply_once& r) { s.watches().unsubscribe(p, r); });
     t.legacy.add("tasks/list",
                  [](self& s, const json::raw_json& p, const server::reply_once& r) { task_listing::start(s, p, r); });
-    t.modern.add("server/discover", [](self& s, const json::raw_json&, const server::reply_once& r) { s.discover(r); });
     t.modern.add("subscriptions/listen",
                  [](self& s, const json::raw_json& p, const server::reply_once& r) { s.listen_table().open(p, r); });
-    return std::make_shared<const method_tables>(std::move(t));
+    return std::make_shared<const tables>(std::move(t));
   };
-  static const std::shared_ptr<const method_tables> usual = make(protocol::feature_kinds());
+  static const std::shared_ptr<const tables> usual = make(protocol::feature_kinds());
   return kinds.data() == protocol::feature_kinds().data() ? usual : make(kinds);
 }
 
-void caller_session::initialize(const json::raw_json& params, const server::reply_once& reply) {
-  if (phase_ != phase::fresh)
-    return reply.error(
+std::expected<std::string, rpc::rpc_error> caller_session::read_opening(const json::raw_json& params) {
+  const auto wrong = [](std::string text) { return std::unexpected(server::invalid_params(std::move(text))); };
+  if (initialized())
+    return std::unexpected(
         rpc::rpc_error{rpc::code::invalid_request, "invalid request: this session is initialized already", {}});
-  if (params.empty())
-    return reply.error(
-        server::invalid_params("params: expected an object with protocolVersion, capabilities and clientInfo"));
+  if (params.empty()) return wrong("params: expected an object with protocolVersion, capabilities and clientInfo");
   const auto opened = json::raw_object::open(params, {"protocolVersion", "clientInfo"});
-  if (!opened) return reply.error(server::invalid_params("params: " + opened.error().message));
+  if (!opened) return wrong("params: " + opened.error().message);
   const json::raw_json asked = opened->find("protocolVersion"), info = opened->find("clientInfo");
-  const auto version = asked.as_string();
-  if (!version)
-    return reply.error(
-        server::invalid_params("params.protocolVersion: expected a string, got " + server::describe(asked)));
+  auto version = asked.as_string();
+  if (!version) return wrong("params.protocolVersion: expected a string, got " + server::describe(asked));
   if (!info.empty() && !info.is_object())
-    return reply.error(server::invalid_params("params.clientInfo: expected an object, got " + server::describe(info)));
+    return wrong("params.clientInfo: expected an object, got " + server::describe(info));
 
-  // MCP: answer with the requested revision if it is supported, otherwise with the latest supported one.
-  revision_ = protocol::revision::is_legacy(*version) ? *version : std::string(protocol::revision::latest_legacy);
   if (!info.empty() && info.text().size() <= longest_client_info) client_info_ = info.detached();
   const json::raw_json declared = json::find_member(params, "capabilities");
   capabilities_ = protocol::read_caller_capabilities(declared);
   if (declared.text().size() <= longest_client_info) declared_ = without_tasks(declared).detached();
-  phase_ = phase::answered;
-  if (host_.settled()) return reply.result(handshake());
-  // The instructions of servers that are starting belong into the answer.
-  host_.when_settled(options_.settle, [this, reply] {
-    if (reply.open()) reply.result(handshake());
-  });
+  extends_ = json::find_member(declared_, "extensions").is_object() ||
+             json::find_member(declared_, "experimental").is_object();
+  return std::move(*version);
 }
 
-json::raw_json caller_session::handshake() const {
-  std::string json;
-  json::json_writer out(json);
-  out.begin_object().member("protocolVersion", revision_);
-  write_capabilities(out, options_.kinds, host_.tools()->capabilities(), revision_);
-  out.key("serverInfo").begin_object().member("name", "mcpbx").member("version", options_.version).end_object();
-  write_instructions(out);
-  out.end_object();
-  return out.json();
+// The instructions of servers that are starting belong into the answer to the caller's first request.
+void caller_session::when_settled(std::function<void()> then) {
+  if (host_.settled()) return then();
+  host_.when_settled(options_.settle, std::move(then));
 }
 
-void caller_session::write_instructions(json::json_writer& out) const {
-  out.filled("instructions", views::joined_instructions(host_.tools()->entries(), longest_instructions));
+void caller_session::write_capabilities(json::json_writer& out, std::string_view revision) const {
+  callers::write_capabilities(out, options_.kinds, host_.tools()->capabilities(), revision, host_.uses_extensions());
 }
 
-void caller_session::discover(const server::reply_once& reply) {
-  reply.modern()->form.cache = protocol::cache_hints();
-  if (host_.settled()) return reply.result(discovered());
-  host_.when_settled(options_.settle, [this, reply] {
-    if (reply.open()) reply.result(discovered());
-  });
+json::raw_json caller_session::make_server_info() const {
+  return json::raw_json::own(json::json_object("name", "mcpbx", "version", options_.version));
 }
 
-json::raw_json caller_session::discovered() const {
-  std::string json;
-  json::json_writer out(json);
-  out.begin_object().key("supportedVersions").begin_array().value(protocol::revision::modern).end_array();
-  write_capabilities(out, options_.kinds, host_.tools()->capabilities(), protocol::revision::modern);
-  write_instructions(out);
-  out.end_object();
-  return out.json();
+std::string caller_session::instructions() const {
+  return views::joined_instructions(host_.tools()->entries(), longest_instructions);
 }
 
 void caller_session::set_level(const json::raw_json& params, const server::reply_once& reply) {
@@ -125,7 +98,7 @@ void caller_session::set_level(const json::raw_json& params, const server::reply
 
 // Tells the tool servers, which ask for the roots again when they need them (2025-11-25, roots, "Root List Changes").
 void caller_session::roots_changed() {
-  if (phase_ != phase::ready || !capabilities_.roots) return;
+  if (!ready() || !capabilities_.roots) return;
   for (const auto& server : watches::servers_in(host_.tools())) server->roots_changed();
 }
 
@@ -141,7 +114,7 @@ watches::caller_listens& caller_session::listen_table() {
 }
 
 void caller_session::end_listens(bool tell) {
-  if (!closed_ && listens_) listens_->end(tell);
+  if (!closed() && listens_) listens_->end(tell);
 }
 
 }  // namespace mcpbx::mcp::callers

@@ -80,7 +80,7 @@ bool caller_session::may_be_asked(const clients::server_question& q) const {
 }
 
 bool caller_session::ask_outside(const clients::server_question& q, rpc::pending_calls::done_handler done) {
-  if (closed_ || !may_be_asked(q.method, q.params)) return false;
+  if (closed() || !may_be_asked(q.method, q.params)) return false;
   const auto params = questions::question_params(q.params, q.server, false, {});
   return params && ask(q.method, *params, nullptr, roots_limit, std::move(done));
 }

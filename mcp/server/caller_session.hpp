@@ -1,25 +1,24 @@
 // One caller's MCP session as a core: messages and faults come in, responses and notifications go out through the host.
-// It is the MCP server that callers see, with the tools and other lists of all tool servers behind it. It serves both
-// eras at once: each request is of the era that its `_meta` says. Knows no I/O; the time comes through the host.
+// It is the MCP server that callers see, with the tools and other lists of all tool servers behind it. `served_session`
+// has the handshakes, ids and batches. Knows no I/O; the time comes through the host.
 #pragma once
 #include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/caller_capabilities.hpp"
 #include "mcp/protocol/features.hpp"
-#include "mcp/rpc/message_sink.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/server/base/caller_host.hpp"
 #include "mcp/server/base/method_table.hpp"
-#include "mcp/server/base/modern_request.hpp"
 #include "mcp/server/base/reply_once.hpp"
+#include "mcp/server/base/served_session.hpp"
 #include "mcp/server/caller_asks.hpp"
 #include "mcp/server/passed_call.hpp"
 #include "mcp/server/tool_call_reply.hpp"
 #include "mcp/server/watches/caller_listens.hpp"
 #include "mcp/server/watches/caller_watches.hpp"
-#include "mcp/support/recycled.hpp"
 #include "mcp/support/time.hpp"
 
-#include <cstdint>
+#include <cstddef>
+#include <expected>
 #include <functional>
 #include <map>
 #include <memory>
@@ -35,7 +34,7 @@ struct incoming_call;
 /// Returns a legacy caller's capabilities as a modern tool server may see them.
 json::raw_json without_tasks(const json::raw_json& capabilities);
 
-class caller_session final : private server::reply_taker {
+class caller_session final : public server::served_session {
  public:
   struct options {
     std::string version;          ///< version of mcpbx
@@ -51,27 +50,23 @@ class caller_session final : private server::reply_taker {
     bool only_legacy = false;  ///< requests with one are refused
     protocol::feature_table kinds = protocol::feature_kinds();  ///< must outlive all sessions
   };
-  struct counters {
-    std::uint64_t requests = 0;
-    std::uint64_t faults = 0;      ///< lines and batch elements that were no valid message
-    std::uint64_t stray = 0;       ///< responses that belong to no open request of mcpbx: unknown, late or repeated
-    std::uint64_t overloaded = 0;  ///< requests refused by max_open
-  };
 
   /// Starts before the handshake. `host` and `o` must outlive the session.
   caller_session(server::caller_host& host, const options& o)
-      : host_(host), options_(o), tables_(tables_for(o.kinds)), asks_(std::make_shared<caller_asks>(host, o.asks)) {}
+      : served_session(host, {.max_open = o.max_open,
+                              .max_batch = o.max_batch,
+                              .only_modern = o.only_modern,
+                              .only_legacy = o.only_legacy}),
+        host_(host),
+        options_(o),
+        tables_(tables_for(o.kinds)),
+        asks_(std::make_shared<caller_asks>(host, o.asks)) {}
   ~caller_session() override { close(); }
   caller_session(const caller_session&) = delete;
   caller_session& operator=(const caller_session&) = delete;
 
-  void on_message(rpc::message&& m);
-  /// Answers with the JSON-RPC error of the specification, with the request's id if it could be read.
-  void on_fault(const rpc::message_fault& f);
   /// Tells an initialized caller, and its subscriptions, that the catalog's entries of this kind have changed.
   void list_changed(const protocol::feature_kind& kind);
-  /// Cancels an open request as notifications/cancelled does. Returns false if no request has this id.
-  bool cancel(const rpc::rpc_id& id, std::string_view reason);
   /// Sends the caller a request of mcpbx, for at most `limit`, that ends with its open request `call` (null: none).
   /// Calls `done` once, unless this fails: then nothing was sent. README.md has the errors and the rules for `done`.
   /// `listed`: the method is one of an extension that the caller lists.
@@ -93,15 +88,8 @@ class caller_session final : private server::reply_taker {
   /// Cancels everything open, for a caller that is gone. Nothing is sent any more.
   void close();
 
-  bool initialized() const noexcept { return phase_ != phase::fresh; }
-  std::size_t open() const noexcept { return open_.size(); }
-  /// Returns the serial that the next request of the caller gets.
-  std::uint64_t next_serial() const noexcept { return next_serial_; }
   /// Returns the number of requests that wait for the caller's answer.
   std::size_t asked() const noexcept { return asks_->size(); }
-  /// Returns the revision that `initialize` agreed on; "" before.
-  std::string_view revision() const noexcept { return revision_; }
-  const counters& counts() const noexcept { return counts_; }
   /// Returns the number of open subscriptions/listen; they count as open requests as well.
   std::size_t listens() const noexcept { return listens_ ? listens_->size() : 0; }
 
@@ -129,44 +117,36 @@ class caller_session final : private server::reply_taker {
   bool hears_of_elicitations() const noexcept { return capabilities_.elicitation_url; }
 
  private:
-  enum class phase : std::uint8_t { fresh, answered, ready };  // before initialize, after it, after `initialized`
   using methods = server::method_table<caller_session>;
-  struct method_tables {
-    methods legacy, modern;
-  };
-  static std::shared_ptr<const method_tables> tables_for(protocol::feature_table kinds);
+  using tables = server::method_tables<caller_session>;
+  static std::shared_ptr<const tables> tables_for(protocol::feature_table kinds);
   static void add_list_methods(methods& m, protocol::feature_table kinds);  // methods_lists.cpp
   static void add_call_methods(methods& m, bool modern);                    // methods_calls.cpp
 
-  void take_request(rpc::message&& m, std::shared_ptr<server::reply_batch> batch);
-  void take_notification(const rpc::message& m);
-  void take_response(rpc::message&& m);
-  void take_batch(const rpc::message& m);
-  void dispatch(const rpc::message& m, server::reply_once reply);
-  void refuse(const rpc::rpc_id& id, int code, std::string text, const std::shared_ptr<server::reply_batch>& batch,
-              json::raw_json data = {}, std::uint64_t serial = 0);
-  void deliver(server::answered what, const json::segments& text, const std::shared_ptr<server::reply_batch>& batch);
-  void finish_batch_part(const std::shared_ptr<server::reply_batch>& batch);
-  [[nodiscard]] caller_asks::ending end_request(server::open_request& r);
-  void cancel_request(server::open_request& r, std::string_view reason);
-  void take_reply(server::open_request& r, const json::segments& text) override;
+  // Functions that served_session calls
+  void dispatch(const rpc::message& m, server::reply_once reply) override;
+  std::expected<std::string, rpc::rpc_error> read_opening(const json::raw_json& params) override;
+  void when_settled(std::function<void()> then) override;
+  void write_capabilities(json::json_writer& out, std::string_view revision) const override;
+  json::raw_json make_server_info() const override;
+  std::string instructions() const override;
+  void on_ready() override;
+  void take_notification(const rpc::message& m) override;
+  bool take_response(rpc::message&& m) override;
+  bool take_broken_response(const rpc::envelope_fault& f) override;
+  std::move_only_function<void()> ended(std::uint64_t serial) override;
 
   void offer_roots();
-  bool can_be_asked() const noexcept { return phase_ == phase::ready && !input_ended_; }
+  bool can_be_asked() const noexcept { return ready() && !input_ended_; }
   bool is_wanted(const json::raw_json& log, std::optional<std::size_t> least) const;
 
-  void initialize(const json::raw_json& params, const server::reply_once& reply);
-  json::raw_json handshake() const;
-  void discover(const server::reply_once& reply);
-  json::raw_json discovered() const;
-  void write_instructions(json::json_writer& out) const;
   void list(const protocol::feature_kind& kind, const json::raw_json& params, const server::reply_once& reply);
   void call(const call_shape& shape, const json::raw_json& params, const tool_call_reply& reply, bool settled);
   bool take_back(const call_shape& shape, const incoming_call& in, const tool_call_reply& reply);
   void set_level(const json::raw_json& params, const server::reply_once& reply);
   void roots_changed();
   // Methods of extensions (caller_extensions.cpp)
-  bool has_extension(std::string_view method) const;
+  bool has_extension(std::string_view method, const json::raw_json& params) const;
   std::string about_extensions(std::string_view method) const;
   void call_extension(const std::string& method, const json::raw_json& params, const tool_call_reply& reply);
   void notify_extension(std::string_view method, const json::raw_json& params);
@@ -176,32 +156,20 @@ class caller_session final : private server::reply_taker {
 
   server::caller_host& host_;
   const options& options_;
-  const std::shared_ptr<const method_tables> tables_;
-  phase phase_ = phase::fresh;
-  bool closed_ = false;
-  std::string revision_;
+  const std::shared_ptr<const tables> tables_;
   json::raw_json client_info_;
   json::raw_json declared_;  // capabilities of `initialize`, as a modern server may see them; or absent
+  bool extends_ = false;     // they list extensions or experimental capabilities
   protocol::caller_capabilities capabilities_;
   std::optional<std::size_t> level_;  // of logging/setLevel, as a place in log_levels
   bool input_ended_ = false;
   const std::shared_ptr<caller_asks> asks_;
-  /// A hash that the table does not know as std::hash: with that one, tables of up to 20 strings are searched one by
-  /// one, which is slow for keys of equal length.
-  struct key_hash {
-    std::size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
-  };
-  // Open requests by the id's type and value. reply_once keeps each one alive; the key is a view of its id.
-  recycling_map<std::string_view, server::open_request*, key_hash> open_;
-  std::uint64_t next_serial_ = 1;
-  counters counts_;
-  server::known_meta known_meta_;
-  json::raw_json server_info_;  // mcpbx's own, for modern callers; made for the first one
   std::map<std::string, std::function<void(const json::raw_json&)>, std::less<>> progress_;  // by token of ours
   std::unique_ptr<watches::caller_listens> listens_;                                         // null until there was one
   std::unique_ptr<watches::caller_watches> watches_;                                         // null until there was one
   std::vector<std::pair<std::weak_ptr<clients::client>, clients::watch>> extension_watches_;
-  std::shared_ptr<caller_session*> link_;  // null until it is asked for
+  catalogs::extension_routes_ptr watched_routes_;  // those that extension_watches_ are for
+  std::shared_ptr<caller_session*> link_;          // null until it is asked for
 };
 
 }  // namespace mcpbx::mcp::callers

@@ -11,6 +11,7 @@
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/incoming_call.hpp"
 #include "mcp/server/result_uris.hpp"
+#include "mcp/trace/trace_meta.hpp"
 
 #include <utility>
 
@@ -31,6 +32,8 @@ void passed_call::start(clients::server_call&& call, incoming_call&& in) {
   const auto server = server_.lock();
   name_ = std::move(in.name);
   token_ = std::move(in.token);
+  // Most requests have no trace, and the cost of reading one.
+  if (in.meta && in.meta.text().contains("traceparent")) trace_ = trace::trace_in_meta(in.meta);
   if (modern()) arguments_ = std::move(in.arguments);
   wants_task_ = in.has_task;
   session_->describe_caller(call, reply_.request(), modern_server_, server_name_);

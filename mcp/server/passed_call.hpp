@@ -10,6 +10,7 @@
 #include "mcp/server/held_calls.hpp"
 #include "mcp/server/tool_call_reply.hpp"
 #include "mcp/support/time.hpp"
+#include "mcp/trace/trace_context.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -121,6 +122,7 @@ class passed_call final : public clients::question_handler,
   bool wants_task_ = false;
   std::string name_;
   json::raw_json arguments_, token_;
+  trace::trace_context trace_;  // of the request that made the call
   clients::client::ticket ticket_ = 0;
   bool over_ = false;      // the server's call has ended
   bool answered_ = false;  // the present request has its answer

@@ -24,6 +24,7 @@ clients::question_handler::ticket passed_call::ask(clients::server_question q, d
   question& added = questions_.emplace_back();
   added.number = t;
   added.what = std::move(q);
+  added.what.trace = trace_;
   added.done = std::move(done);
   if (full)
     settle(t, rpc::call_outcome::failed(

@@ -40,7 +40,7 @@ json::raw_json with_list(const json::raw_json& tasks) {
 }  // namespace
 
 void write_capabilities(json::json_writer& out, protocol::feature_table kinds, const catalogs::catalog_offers& offers,
-                        std::string_view revision) {
+                        std::string_view revision, bool with_methods) {
   out.key("capabilities").begin_object();
   for (const protocol::feature_kind& kind : kinds) {
     if (!is_first_of_capability(kind, kinds) || !is_offered(kind, offers)) continue;
@@ -52,8 +52,9 @@ void write_capabilities(json::json_writer& out, protocol::feature_table kinds, c
   if (offers.logging) out.key("logging").begin_object().end_object();
   const bool modern = revision == protocol::revision::modern;
   if (revision == protocol::revision::latest_legacy) out.given("tasks", with_list(offers.tasks));
-  out.given("experimental", offers.experimental);
-  out.given("extensions", modern ? offers.extensions : without(offers.extensions, protocol::extension::tasks));
+  const json::raw_json& extensions = with_methods ? offers.extensions : offers.bare_extensions;
+  out.given("experimental", with_methods ? offers.experimental : offers.bare_experimental);
+  out.given("extensions", modern ? extensions : without(extensions, protocol::extension::tasks));
   out.end_object();
 }
 

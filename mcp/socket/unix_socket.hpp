@@ -20,17 +20,16 @@ namespace mcpbx::mcp::socket {
 /// others, holds a lock on `path`.lock for its life, and binds under umask 0177, so that the socket has mode 0600.
 class unix_listener {
  public:
-  /// Opens the socket. errc::unavailable: another process holds the lock ("a daemon already …");
-  /// errc::invalid_argument: a path over 107 bytes; errc::io. Connections of other users are closed; all others go to
-  /// `on_connection`, which takes ownership of the descriptor. After EMFILE accepting pauses for 100 ms. `time` must
-  /// outlive the listener. `once_locked` is called while the place is ours and nothing answers there yet; its error
-  /// ends the attempt.
+  /// Opens the socket; `time` must outlive it. An error of `once_locked`, called while the place is ours and nothing
+  /// answers there yet, ends the attempt. errc::unavailable: another process holds the lock ("a daemon already …").
+  /// errc::invalid_argument: a path over 107 bytes. errc::io.
   static result<std::unique_ptr<unix_listener>> open(boost::asio::any_io_executor executor, time_source& time,
                                                      const std::string& path,
                                                      const std::function<result<void>()>& once_locked = {});
   /// Takes over a socket passed by systemd (descriptor 3); its file is not removed at the end.
   static result<std::unique_ptr<unix_listener>> adopt(boost::asio::any_io_executor executor, time_source& time, int fd);
   virtual ~unix_listener() = default;
+  /// Starts accepting. Closes connections of other users; `on_connection` takes ownership of each other descriptor.
   virtual void start(std::function<void(int fd, peer_credentials)> on_connection) = 0;
   /// Stops accepting and removes the socket file if it is ours. Keeps the lock, since the daemon is still ending.
   virtual void close() = 0;

@@ -26,10 +26,8 @@ struct trace_context {
   static std::string_view id_in(std::string_view parent) noexcept { return parent.substr(3, 32); }
 };
 
-/// Reads a traceparent and the values of all tracestate fields in their order. A traceparent in another form, also one
-/// of the invalid version ff or with an id of zeros only, gives no trace; one of a later version counts as version 00.
-/// A tracestate that is not valid as a whole is left out. From one over longest_state, entries of more than 128 bytes
-/// are left out first, then the last ones (section 3.3.1.5).
+/// Reads a traceparent and the values of all tracestate fields in their order. An invalid traceparent gives no trace,
+/// an invalid tracestate is left out; one over longest_state is cut as section 3.3.1.5 says.
 trace_context read_trace(std::string_view parent, std::span<const std::string_view> states);
 
 }  // namespace mcpbx::trace

@@ -308,7 +308,9 @@ void stream_core::flush() {
     const std::size_t count = outbox_.gather(pieces.data(), pieces.size());
     ssize_t n = 0;
     do {
-      if (write_is_socket_) {
+      if (write_is_socket_ && count == 1) {
+        n = ::send(write_fd_, pieces[0].iov_base, pieces[0].iov_len, MSG_NOSIGNAL);  // less to copy for the kernel
+      } else if (write_is_socket_) {
         msghdr m{};
         m.msg_iov = pieces.data();
         m.msg_iovlen = count;

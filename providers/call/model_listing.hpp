@@ -16,9 +16,8 @@ class model_listing {
   virtual ~model_listing() = default;
 };
 
-/// Sends one GET, without retries. Uses the name, API, address, limits, trust, headers and credentials of `o`. Calls
-/// `done` once, never from inside list_models(), with the list or a sentence for people that names the endpoint and the
-/// fix. `client` must outlive the listing.
+/// Sends one GET, without retries. Calls `done` once, never from inside list_models(), with the list or a sentence for
+/// people that names the endpoint and the fix. `client` must outlive the listing.
 std::unique_ptr<model_listing> list_models(chat_model_options o, http::clients::client& client, time_source& time,
                                            std::function<void(result<wire::model_list>)> done);
 

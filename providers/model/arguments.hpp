@@ -6,10 +6,8 @@ namespace mcpbx::providers {
 
 inline constexpr int max_argument_depth = 64;
 
-/// Reads `call.arguments_text` into `call.arguments`. Nothing, null and blanks mean `{}`; an object is kept byte for
-/// byte (a duplicate key is only logged); a string that holds an object is unwrapped. Malformed JSON goes to
-/// json_repair.hpp, which sets `repaired` and is logged. On failure sets `problem`, in words the model can act on, and
-/// leaves `arguments` absent.
+/// Reads `call.arguments_text` into `call.arguments`; malformed JSON is repaired (json_repair.hpp), which sets
+/// `repaired`. On failure sets `problem`, in words the model can act on, and leaves `arguments` absent.
 void read_arguments(tool_call_block& call);
 
 /// Returns `json` without line breaks between its tokens, because MCP messages are lines. read_arguments() has done

@@ -2,10 +2,10 @@
 #include "providers/model/json_repair.hpp"
 
 #include "mcp/json/raw_json.hpp"
+#include "providers/model/json_scalars.hpp"
 #include "providers/model/json_strings.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace mcpbx::providers {
@@ -48,8 +48,7 @@ class reader {
   bool string_content(const quote_kind& kind);
   bool escape(const quote_kind& kind, escapes& seen);
   bool string_end();
-  bool number();
-  bool literal();
+  bool scalar(const json_scalars::scalar& read);
   bool blanks();
   bool comma_follows(bool& comma);
   bool separator(bool first, bool comma);
@@ -257,8 +256,9 @@ bool reader::value(int depth, unsigned& keys) {
   if (peek() == '{') return object(depth + 1, keys);
   if (peek() == '[') return array(depth + 1, keys);
   if (const auto* kind = quote()) return string(*kind);
-  if (is_digit(peek()) || peek() == '-' || peek() == '+' || peek() == '.') return number();
-  if (is_letter(peek())) return literal();
+  if (is_digit(peek()) || peek() == '-' || peek() == '+' || peek() == '.')
+    return scalar(json_scalars::read_number(in_.substr(at_), numbers_));
+  if (is_letter(peek())) return scalar(json_scalars::read_literal(in_.substr(at_)));
   return refuse("a value is missing");
 }
 
@@ -377,64 +377,12 @@ bool reader::string_end() {
   return refuse("a quote inside a string is not escaped");
 }
 
-bool reader::number() {
-  auto begin = at_;
-  const bool python = numbers_ == number_form::python;
-  const auto add_zero = [&] {
-    out_ += in_.substr(begin, at_ - begin);
-    out_ += '0';
-    begin = at_;
-    note("number without a zero");
-  };
-  if (peek() == '-') ++at_;
-  const auto digits = [this] {
-    const auto from = at_;
-    while (is_digit(peek())) ++at_;
-    return at_ - from;
-  };
-  const bool zero = peek() == '0';
-  const auto whole = digits();
-  const bool starts_with_point = python && whole == 0 && peek() == '.' && is_digit(peek(1));
-  if (starts_with_point) add_zero();
-  bool good = starts_with_point || whole == 1 || (whole > 1 && !zero);
-  if (good && peek() == '.') {
-    ++at_;
-    good = digits() > 0 || python;
-    if (good && in_[at_ - 1] == '.') add_zero();
-  }
-  if (good && (peek() == 'e' || peek() == 'E')) {
-    ++at_;
-    if (peek() == '+' || peek() == '-') ++at_;
-    good = digits() > 0;
-  }
-  // A number at the end of the text may go on.
-  if (!good || ended() || is_word(peek()) || peek() == '.' || peek() == '+')
-    return refuse(ended() ? "a number is not complete" : "a number is not written as in JSON");
-  out_ += in_.substr(begin, at_ - begin);
-  return true;
-}
-
-bool reader::literal() {
-  struct meaning {
-    std::string_view word, json;
-  };
-  static constexpr std::array<meaning, 7> known{{{"true", "true"},
-                                                 {"false", "false"},
-                                                 {"null", "null"},
-                                                 {"True", "true"},
-                                                 {"False", "false"},
-                                                 {"None", "null"},
-                                                 {"undefined", "null"}}};
-  const auto begin = at_;
-  while (is_word(peek())) ++at_;
-  const auto word = in_.substr(begin, at_ - begin);
-  const auto* found = std::ranges::find(known, word, &meaning::word);
-  if (found == known.end() || ended()) {
-    at_ = begin;
-    return refuse("a value is neither quoted nor a number, true, false or null");
-  }
-  if (found->word != found->json) note("literal of another language");
-  out_ += found->json;
+// Takes over what a scalar was read as, or why it was not.
+bool reader::scalar(const json_scalars::scalar& read) {
+  at_ += read.size;
+  if (!read.fault.empty()) return refuse(read.fault);
+  if (!read.note.empty()) note(read.note);
+  out_ += read.json;
   return true;
 }
 

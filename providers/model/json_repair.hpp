@@ -19,14 +19,8 @@ struct repaired_json {
 inline constexpr std::size_t max_repaired = 4U << 20;  ///< largest text in bytes
 inline constexpr int max_repaired_depth = 64;          ///< nested containers
 
-/// Returns the one object in `text`, which is not valid JSON.
-/// - Repairs byte order marks and other blanks, code fences and prose around the object, one closing bracket too many,
-///   other quotes, unquoted keys, superfluous and missing commas, comments, literals of Python and JavaScript, control
-///   characters and unknown escapes in strings (the backslash is kept), joined strings, an object that was escaped as a
-///   whole. Digits stay as they are.
-/// - Refuses all else with errc::parse, the reason and the byte offset: unfinished strings, brackets and numbers,
-///   quotes inside strings, NaN, leading zeros, paths whose backslashes may or may not be escapes, and objects whose
-///   quotes do not tell for certain where a string ends. errc::limit: too deep or too large.
+/// Returns the one object in `text`, which is not valid JSON, with the repairs that README.md lists. errc::parse, with
+/// the reason and the byte offset: it has another fault, or several meanings. errc::limit: too deep or too large.
 result<repaired_json> repair_json(std::string_view text);
 
 /// Numbers that are accepted: those of JSON, or also Python's `.5` and `5.`, which get the zero that they lack.

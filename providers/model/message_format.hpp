@@ -30,8 +30,7 @@ namespace providers {
 /// byte for byte; invalid UTF-8 in texts becomes U+FFFD.
 void append_message(json::json_writer& w, const message& m);
 /// Reads an object that append_message() wrote. `json` is the member `name` of the object that `within` reads, and
-/// errors go to `within`: members of a wrong kind, unknown words, two calls with one id. Unknown members are ignored,
-/// absent ones have their default.
+/// errors go to `within`. Unknown members are ignored, absent ones have their default.
 message_ptr read_message(json::raw_json json, const json::json_reader& within, std::string_view name);
 
 void append_usage(json::json_writer& w, const usage& u);

@@ -20,8 +20,7 @@ bool is_model_name(std::string_view name);
 std::string model_name(std::string_view name);
 
 /// Returns the name under which a past call of `name` is sent: `name` itself if APIs accept it, else a stable name with
-/// a hash that no tool has. No tool is shown under such a name; the model made it up. Only for requests: calls are
-/// looked up by the model's own word.
+/// a hash that no tool has. Only for requests: calls are looked up by the model's own word.
 std::string fitting_name(std::string_view name);
 
 /// Removes the namespace that models put before tools by habit ("functions.", "default_api.", "tools.").

@@ -19,8 +19,7 @@ json::raw_json without_secrets(const json::raw_json& json);
 message_ptr without_secrets(const message& m);
 
 /// Returns a message as one JSON object without secrets: role, text, images by hash, calls by name and sorted
-/// arguments, results without `_meta`, a refusal. The message caches it, so that a round pays for its new messages
-/// only.
+/// arguments, results without `_meta`, a refusal. The message caches it.
 json::raw_json canonical(const message& m);
 
 /// Returns the key of the conversation that ends with `message` (canonical). The empty conversation has the key 0.

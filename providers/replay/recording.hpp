@@ -28,8 +28,7 @@ class recording {
 
   const replay::header& header() const { return header_; }
   /// Finds the answers recorded for the conversation of `request`. Prefers those with the same tools, then those with
-  /// or without tools as now. errc::not_found describes the difference from the recorded conversation that agrees
-  /// longest.
+  /// or without tools as now. errc::not_found names the difference from the nearest conversation.
   result<match> find(const model_request& request) const;
 
  private:

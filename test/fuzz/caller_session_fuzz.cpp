@@ -23,9 +23,13 @@ struct conversation {
   explicit conversation(bool only_modern)
       : options{.version = "1", .only_modern = only_modern}, session(host, options) {
     host.table = &held;
+    legacy->declared.extensions = raw_json::literal(R"({"x":{}})");
+    modern->declared.extensions = raw_json::literal(R"({"o":{}})");
     host.catalog = make_catalog({.tools = {make_tool(legacy, "l", "t"), make_tool(modern, "m", "t")},
                                  .prompts = {make_feature(legacy, "p", "q")},
-                                 .resources = {make_feature(legacy, "a:1", "a:1")}});
+                                 .resources = {make_feature(legacy, "a:1", "a:1")},
+                                 .extensions = {{"s", legacy, {{"x", {"x/*", "notifications/x/*"}}}, {}},
+                                                {"n", modern, {{"bare", {}}}, {"o"}}}});
   }
 
   void event(std::string_view what) {
@@ -35,10 +39,19 @@ struct conversation {
         if (!call.done) continue;
         if (what.starts_with("!ask"))
           call.questions->ask({"s", "elicitation/create", {}}, [](mcp::rpc::call_outcome&&) {});
+        if (what.starts_with("!which"))
+          call.questions->ask({"s", "x/which", {}, {}, {"x"}}, [](mcp::rpc::call_outcome&&) {});
+        if (what.starts_with("!note") && call.extension_note)
+          call.extension_note({server == legacy ? "x" : "o"}, "notifications/x/hit", raw_json::literal("{}"));
         if (what.starts_with("!log") && call.log) call.log(raw_json::literal(R"({"level":"info"})"));
         if (what.starts_with("!end"))
           std::exchange(call.done, nullptr)({mcp::rpc::call_outcome::kind::result, raw_json::literal("{}"), {}});
       }
+    if (what.starts_with("!hit"))
+      for (const auto& server : {legacy, modern})
+        for (const auto& weak : std::vector(server->heard_by))
+          if (const auto told = weak.lock())
+            (*told)({server == legacy ? "x" : "o"}, "notifications/x/hit", raw_json::literal("{}"));
     if (what.starts_with("!tick")) host.clock.advance(milliseconds(1000));
     if (what.starts_with("!late")) host.clock.advance(milliseconds(700'000));
     if (what.starts_with("!settle")) host.settle();
@@ -86,9 +99,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     else
       c.line_of(line);
   }
-  // A requestState of ours never reaches a server.
-  for (const auto& server : {c.legacy, c.modern})
+  for (const auto& server : {c.legacy, c.modern}) {
+    // A requestState of ours never reaches a server.
     for (const auto& call : server->calls) require(!c.held.is_own(member_text(call.params, "requestState")));
+    // A method of an extension goes where the entry names it; any other one to the server with an open extension.
+    const auto fits = [&](std::string_view method) {
+      return server == c.legacy ? method.starts_with("x/") || method.starts_with("notifications/x/")
+                                : !mcp::protocol::is_reserved_method(method);
+    };
+    for (const auto& call : server->calls)
+      require(!call.name.starts_with('(') || fits(call.method) || call.method.starts_with("tasks/"));
+    for (const auto& method : server->notified) require(fits(method) && mcp::protocol::is_notification_name(method));
+  }
   c.session.close();
   require(c.session.open() == 0);
   require(fake_client::held(c.legacy->watching, "a:1") == 0);

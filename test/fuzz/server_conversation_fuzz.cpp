@@ -29,8 +29,12 @@ void require(bool holds) {
 class conversation final : session_output, session_events {
  public:
   conversation()
-      : core_({"srv", raw_json::literal(R"({"name":"mcpbx"})"), "auto", milliseconds(30'000), false, {}}, *this,
-              *this) {
+      : core_({.server = "srv",
+               .own_info = raw_json::literal(R"({"name":"mcpbx"})"),
+               .protocol = "auto",
+               .listing = {},
+               .extensions = {.named = {{"x", {"x/*", "notifications/x/*"}}}, .open = true}},
+              *this, *this) {
     core_.begin(now_);
   }
   ~conversation() override {
@@ -50,6 +54,9 @@ class conversation final : session_output, session_events {
     if (line == "level") return core_.set_log_level("info", now_);
     if (line == "roots") return core_.tell_roots_changed();
     if (line == "answer") return answer();
+    if (line == "rules")
+      return core_.set_extensions(
+          {.named = {{"x", {"x/*", "notifications/x/*"}}}, .open = (open_rules_ = !open_rules_)});
     if (line == "cancel") {
       core_.cancel(last_, "enough");
       return;
@@ -63,6 +70,10 @@ class conversation final : session_output, session_events {
   }
 
  private:
+  bool passes(std::string_view method) const {
+    const bool named = method.starts_with("x/") || method.starts_with("notifications/x/");
+    return !is_reserved_method(method) && (open_rules_ || named);
+  }
   void call() {
     if (!core_.ready() || calls_ - outcomes_ >= 16) return;
     server_call c;
@@ -98,7 +109,9 @@ class conversation final : session_output, session_events {
   void session_offers(const server_offers& offers) override { require(offers.known); }
   void session_hints(const feature_kind&, const std::optional<told_hints>&) override {}
   void session_list_changed(const feature_kind&) override { require(ready_); }
-  void session_asks(const rpc_id& id, std::string_view, raw_json) override {
+  void session_extension_note(std::string_view method, const raw_json&) override { require(passes(method)); }
+  void session_asks(const rpc_id& id, std::string_view method, raw_json) override {
+    require(is_reserved_method(method) || passes(method));
     require(core_.era() == era::legacy || core_.era() == era::unknown);
     require(open_.emplace(id.key(), id).second);
     require(open_.size() <= session_core::most_questions);
@@ -118,7 +131,7 @@ class conversation final : session_output, session_events {
   int calls_ = 0, outcomes_ = 0, watched_ = 0;
   std::uint64_t sent_ = 0;
   call_number last_ = 0;
-  bool ready_ = false;
+  bool ready_ = false, open_rules_ = true;
 };
 
 }  // namespace

@@ -52,10 +52,8 @@ struct own_places {
   std::vector<std::string> addresses;  ///< HOST:PORT under which our daemon serves HTTP
 };
 
-/// Reads the servers in `files` of `from`; of two with the same name the first file's counts. `beside` are the files
-/// that narrow them: if one of these cannot be read, every server is refused, as it is if one of `files` of a program
-/// that keeps such rules there cannot be. Each taken entry passes the check of our
-/// own configuration. Throws std::bad_alloc only.
+/// Reads the servers in `files` of `from`; of two with the same name the first file's counts. If one of `beside`, the
+/// files that narrow them, cannot be read, every server is refused. Throws std::bad_alloc only.
 foreign_reading read_servers(const programs::program& from, std::span<const foreign_file> files,
                              std::span<const foreign_file> beside, const own_places& own);
 

@@ -41,10 +41,8 @@ std::string without_marks_of(std::string_view text, std::string_view name);
 /// Returns the name of another program's server as one of ours: 1 to 56 bytes, without characters that nobody sees.
 std::string our_name(std::string_view name);
 
-/// Decides over the servers of all programs in their order. Two servers are the same if command, arguments,
-/// environment and folder, or address and headers, are equal: the first is taken, and of what the others forbid nothing
-/// is lost. A name that another server has gets a number behind it. `existing` are the servers of our configuration;
-/// one of them that was imported from a server, as `origins` tells, is the same even if it has been edited since.
+/// Decides over the servers of all programs in their order; README.md says which are the same. `existing` are the
+/// servers of our configuration, `origins` tells from which server one of them was imported.
 std::vector<import_row> join_servers(std::span<const foreign_server> servers,
                                      std::span<const model::server_entry> existing,
                                      std::span<const import_origin> origins = {});

@@ -35,9 +35,9 @@ std::string pasted_entry(const programs::program& to, const own_command& command
 /// Returns true if the text has our entry. errc::parse: the text is broken, with its first error as the sentence.
 result<bool> has_own_entry(const programs::program& to, std::string_view text, std::string_view file);
 
-/// Returns `text` with our entry, in place of one that is there already, and with the servers `off` switched off.
-/// `text` may be empty. `file` is the name for errors: errc::parse (the text is broken), errc::invalid_argument (it is
-/// written in a way that cannot be edited).
+/// Returns `text` (may be "") with our entry, in place of one that is there already, and with the servers `off`
+/// switched off. errc::parse: `text`, which `file` names, is broken. errc::invalid_argument: it cannot be edited as it
+/// is written.
 result<edited_file> with_own_entry(const programs::program& to, std::string_view text, const own_command& command,
                                    std::span<const std::string> off, std::string_view file);
 

@@ -18,9 +18,8 @@ inline constexpr std::size_t max_foreign_bytes = 32u * 1024 * 1024;
 /// Most values of a file, so that its tree stays small.
 inline constexpr std::ptrdiff_t max_foreign_values = 2'000'000;
 
-/// Parses any bytes. `file` goes into every place, `name` into every error. Appends at most 50 errors to `errors`; the
-/// tree is to be used only if there are none. An empty TOML or YAML document is an empty object; a JSON one is an
-/// error.
+/// Parses any bytes. `file` goes into every place, `name` into every error. Appends at most 50 errors to `errors`; use
+/// the tree only if there are none. An empty TOML or YAML document is an empty object.
 documents::node read_foreign(foreign_format format, std::string_view text, std::uint32_t file, std::string_view name,
                              std::vector<documents::diagnostic>& errors);
 

@@ -22,9 +22,8 @@ namespace mcpbx::daemon::callers {
 /// sentence for a caller that is refused. A process that cannot be identified is refused.
 result<std::string> admitted(const mcp::keepers::process_owner& owner);
 
-/// Decides about a connection on the port whose program was not found, by the user that owns its socket. Programs of
-/// other users cannot be inspected; if one below this process cannot be either (sudo, setuid), it is suspected and
-/// refused.
+/// Decides about a connection on the port whose program was not found, by the user that owns its socket. Refuses it if
+/// a program below this process cannot be inspected (sudo, setuid), as it may be that one.
 result<std::string> admitted_unseen(uid_t socket_of, bool hidden_below);
 /// Returns true if a process below this one may not be inspected.
 bool has_hidden_below();

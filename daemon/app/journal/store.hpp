@@ -15,11 +15,8 @@
 
 namespace mcpbx::daemon::journals {
 
-/// Returns the journal of `store.url`: in memory for "none"; in a PostgreSQL database, whose URL is resolved for each
-/// connection; else in SQLite, at the path or at mcpbx.db in the state directory. If the place is unknown (a reference
-/// without value, no HOME), every call of the journal fails with the reason. Without the key it is "sqlite:", or in
-/// memory if there is no place or `by_default` is false (a private daemon). `closed` is record_rules::closed. `time`
-/// must outlive the journal.
+/// Returns the journal of `store.url`; every call of one whose place is unknown fails with the reason. `by_default`:
+/// keeps runs without that key as well. `closed` is record_rules::closed. `time` must outlive the journal.
 std::unique_ptr<store::journal> make_journal(const conf::model::configuration& config,
                                              const references::start_values& values, const conf::environment& env,
                                              boost::asio::any_io_executor executor, time_source& time,

@@ -163,6 +163,31 @@ bool has_plain_names(const conf::model::server_entry& entry, const conf::model::
 
 namespace {
 
+// Returns true if some rule may keep a caller from a tool, prompt or resource of the server, or ask a person first. No
+// such rule could hold for a method of an extension.
+bool has_gate(const conf::model::server_entry& entry, const conf::model::configuration& all) {
+  const auto filters = [](const auto& filter) { return !filter.allow.empty() || !filter.deny.empty(); };
+  return filters(entry.tools) || filters(entry.prompts) || filters(entry.resources) || !entry.approve.empty() ||
+         entry.pinning() == conf::model::pin_mode::block || all.loop.approve_destructive.value_or(false) ||
+         all.loop.approve_after_output.value_or(false);
+}
+
+}  // namespace
+
+mcp::protocol::extension_rules extension_rules_of(const conf::model::server_entry& entry,
+                                                  const conf::model::configuration& all) {
+  mcp::protocol::extension_rules rules;
+  for (const auto& one : entry.extensions) rules.named[one.name] = one.methods;
+  rules.open = !has_gate(entry, all);
+  for (const auto& other : all.servers)
+    if (&other != &entry && other.name != entry.name && !other.disabled)
+      for (const auto& one : other.extensions)
+        if (!one.methods.empty()) rules.elsewhere.insert(one.name);
+  return rules;
+}
+
+namespace {
+
 mcp::supervise::server_sharing sharing_of(const conf::model::server_entry& entry) {
   switch (entry.sharing) {
     case conf::model::sharing_mode::per_caller:
@@ -222,7 +247,7 @@ mcp::supervise::server_options make_server_options(const conf::model::server_ent
   o.calls.hard = entry.tools.call_hard_timeout_ms;
   o.sharing = sharing_of(entry);
   o.max_instances = static_cast<std::size_t>(entry.max_instances);
-  for (const auto& one : entry.extensions) o.extensions[one.name] = one.methods;
+  o.extensions = extension_rules_of(entry, all);
   const auto shared = std::make_shared<const conf::model::server_entry>(entry);
   if (!entry.command) {
     o.connect = remote_of(shared, with);

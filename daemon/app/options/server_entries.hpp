@@ -29,6 +29,11 @@ mcp::catalogs::item_filter tool_filter_of(const conf::model::server_entry& entry
 std::vector<stored::server_terms> server_terms_of(const conf::model::configuration& all);
 bool has_plain_names(const conf::model::server_entry& entry, const conf::model::configuration& all);
 
+/// Returns what passes of extensions to the server and from it: those that its entry names, and all others that it
+/// lists if no rule of the entry or of the configuration is about its tools, prompts or resources.
+mcp::protocol::extension_rules extension_rules_of(const conf::model::server_entry& entry,
+                                                  const conf::model::configuration& all);
+
 /// Returns everything of an entry that decides which process runs, for server_options::identity. References stand as
 /// they are written: a value that changes behind one is no other entry.
 std::string identity_of(const conf::model::server_entry& entry);

@@ -14,9 +14,8 @@ namespace mcpbx::daemon::process {
 
 class log_writer {
  public:
-  /// Installs this object as the sink of mcpbx::log. Lines go to stderr, with time and level, or with journald's
-  /// priority prefixes under systemd. Lines beyond `max_queued` bytes are dropped and counted. A `file` replaces stderr
-  /// and is rotated by size (stderr_file).
+  /// Installs this object as the sink of mcpbx::log. Lines go to stderr, with journald's prefixes under systemd, or to
+  /// `file`, which is rotated (stderr_file). Those beyond `max_queued` bytes are dropped and counted.
   explicit log_writer(log::level threshold, std::size_t max_queued = 1u << 20, std::string file = {});
   /// Writes the queued lines.
   ~log_writer();

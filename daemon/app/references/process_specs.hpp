@@ -11,11 +11,8 @@
 
 namespace mcpbx::daemon::references {
 
-/// The process to run for an entry, with every reference resolved, in the directory `caller_cwd` if that is given.
-/// Blocks when a reference reads a file or runs a command. Relative `cwd` and `envFile` start at $HOME. `own_folder` is
-/// where the daemon's binary lies: the bundled toolbox is found there. The environment is PATH, HOME, USER, LOGNAME,
-/// SHELL, TERM, LANG, TZ as the daemon has them, then `passEnv`, `envFile`, `env`, a later one winning, and nothing
-/// else (G36).
+/// Returns the process to run for an entry, in `caller_cwd` if that is given; README.md has its environment. Blocks
+/// when a reference reads a file or runs a command. The bundled toolbox lies in `own_folder`.
 result<mcp::process::process_spec> make_process_spec(const conf::model::server_entry& entry,
                                                      const std::string& own_folder, const std::string& caller_cwd = {});
 

@@ -215,7 +215,7 @@ int explain(context& c, const error& e) {
 
 int explain(context& c, const link::answer& a, std::string_view hint) {
   const bool config = cause_of(a) == to_string(errc::config);
-  const auto words = a.error_message();
+  const auto words = in_option_words(a.error_message(), c.given);
   const auto command = config ? command_for_config(words) : terminals::command_for_status(status_of(a));
   c.screen->error(terminals::with_hint(terminals::with_command(words, command), hint));
   return status_of(a);

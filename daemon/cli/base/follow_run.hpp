@@ -33,10 +33,8 @@ struct followed {
   std::int64_t seq = 0;       ///< number of the last event; 0: none came
 };
 
-/// Sends `mcpbx/chat` or `mcpbx/attach` and shows the run to its end. stdout gets the answer: the value where the
-/// answer has a schema, else the text; of a run that hands calls to its caller those calls, one line of JSON for each.
-/// With
-/// --json it gets the events. An interrupt leaves the run, which ends it unless it goes on for others or was detached.
+/// Sends `mcpbx/chat` or `mcpbx/attach` and shows the run to its end. stdout gets the answer, or the calls that the run
+/// hands to its caller, one line of JSON for each; with --json the events. An interrupt leaves the run.
 followed follow_run(context& c, link::daemon_connection& link, std::string_view method, const std::string& params,
                     const follow_options& o);
 

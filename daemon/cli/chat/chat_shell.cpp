@@ -1,6 +1,7 @@
 // One turn at a time: an input, its actions, and the run that one of them may begin.
 #include "daemon/cli/chat/chat_shell.hpp"
 
+#include "daemon/cli/base/caller_trace.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/follow_run.hpp"
 #include "daemon/cli/base/server_wait.hpp"
@@ -205,8 +206,9 @@ class chat_shell {
     const auto message = input::message_with_files(a.text, "", a.files);
     if (!message) return fail_with(message.error().message, terminals::usage);
     const auto run = new_run_name();
-    const auto end = follow_run(c_, made_->link, "mcpbx/chat", talk_.params(run, *message, at_terminal_),
-                                {.input = chosen_input(c_, "").value_or(std::nullopt), .markdown = true});
+    const auto end =
+        follow_run(c_, made_->link, "mcpbx/chat", talk_.params(run, *message, at_terminal_, caller_trace()),
+                   {.input = chosen_input(c_, "").value_or(std::nullopt), .markdown = true});
     if (end.left && at_terminal_) tell("cancelled");
     if (end.status == terminals::interrupted_exit && !end.left && at_terminal_) tell("cancelled");
     if (end.lost) {

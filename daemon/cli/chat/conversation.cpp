@@ -3,6 +3,7 @@
 
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
+#include "mcp/trace/trace_meta.hpp"
 
 #include <algorithm>
 #include <array>
@@ -201,7 +202,8 @@ say conversation::add_file(std::string path) {
   return {files_.back() + " goes with the next question"};
 }
 
-std::string conversation::params(const std::string& run, const std::string& message, bool answers) const {
+std::string conversation::params(const std::string& run, const std::string& message, bool answers,
+                                 const trace::trace_context& trace) const {
   std::string p;
   json::json_writer w(p);
   w.begin_object().member("run", run).set("answers", answers).member("approve", answers ? "ask" : "none");
@@ -211,6 +213,7 @@ std::string conversation::params(const std::string& run, const std::string& mess
   w.filled("session", session_).given("keep", session_.empty() ? std::nullopt : keep_);
   w.filled("model", terms_.model).filled("profile", terms_.profile).filled("system", terms_.system);
   if (!terms_.tools.empty()) w.list("tools", terms_.tools);
+  trace::append_trace_meta(w, trace);
   w.end_object();
   return p;
 }

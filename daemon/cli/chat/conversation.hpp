@@ -2,6 +2,7 @@
 // No I/O.
 #pragma once
 #include "mcp/json/raw_json.hpp"
+#include "mcp/trace/trace_context.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -85,7 +86,8 @@ class conversation {
   say add_file(std::string path);
 
   /// Returns the params of `mcpbx/chat` for a question: `message` is its user message as JSON.
-  std::string params(const std::string& run, const std::string& message, bool answers) const;
+  std::string params(const std::string& run, const std::string& message, bool answers,
+                     const trace::trace_context& trace = {}) const;
   /// Returns the name of a run whose end is unknown, because the connection was lost; "" if there is none. To be
   /// settled with resolved() before the next question.
   const std::string& unresolved() const noexcept { return unresolved_; }
@@ -108,9 +110,8 @@ class conversation {
   std::string unresolved_;
 };
 
-/// Returns the place at which the last turn of messages with these roles begins: the first of the messages of the user
-/// that stand together before what the model made of them. `starts` are the places where runs begin; no turn goes
-/// beyond one. nullopt: no message is the user's.
+/// Returns the place at which the last turn of messages with these roles begins: the first of the user's last messages
+/// in a row. `starts` are the places where runs begin; no turn goes beyond one. nullopt: no message is the user's.
 std::optional<std::size_t> last_turn_of(std::span<const std::string> roles, std::span<const std::size_t> starts);
 
 }  // namespace mcpbx::cli::chat

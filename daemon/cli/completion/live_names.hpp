@@ -8,9 +8,8 @@
 
 namespace mcpbx::cli::completion {
 
-/// Asks the daemon at the socket of `p` for names of this kind that begin with `begun`. Returns nothing if none
-/// answers, and starts none. Ends the process with `_exit(0)` after 300 ms, since a person waits at the shell: nothing
-/// may have been written yet, and nothing is held.
+/// Asks the daemon at the socket of `p` for names of this kind that begin with `begun`. Starts none. Ends the process
+/// with `_exit(0)` after 300 ms, since a person waits: nothing may have been written yet.
 std::vector<candidate> live_names(const link::place& p, name_kind kind, std::string_view begun);
 
 }  // namespace mcpbx::cli::completion

@@ -56,8 +56,7 @@ split_line split_for_bash(std::string_view line);
 enum class shell_kind : std::uint8_t { bash, zsh, fish };
 
 /// Returns the candidates that fit as lines for the script of the shell, the first of which is `names` or `files`.
-/// Leaves out those with invisible characters, and for bash those that the quotes around the word cannot hold. At most
-/// 500 candidates.
+/// Leaves out those with invisible characters, those that the quotes of bash cannot hold, and those beyond 500.
 std::string completion_lines(const word_choice& choice, std::span<const candidate> names, shell_kind shell,
                              bool in_quotes);
 

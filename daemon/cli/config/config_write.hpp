@@ -26,10 +26,8 @@ struct write_wish {
 /// Adds --yes, --keep-secrets and --dry-run to a verb's page.
 void add_write_options(CLI::App& page, write_wish& wish, bool with_secrets = true);
 
-/// Writes entries of mcpServers: each into its file of config.d, or all into the file that --config or $MCPBX_CONFIG
-/// names. An entry that such a file has already is replaced. Secrets in clear are moved to files that only the user can
-/// read, if the person agrees. Returns the exit status; nothing is written unless it is `done`, except after a failure
-/// of the disk, which is told.
+/// Writes or replaces entries of mcpServers, each in its file of config.d, or all in the file that was named; offers to
+/// move secrets. Returns the exit status: unless it is `done` or the disk failed, nothing is written.
 int write_entries(context& c, const config_place& place, const std::vector<new_entry>& entries, const write_wish& wish);
 
 /// Writes files of the configuration, in their order. `told` are lines that stand above the change. Returns the exit

@@ -18,8 +18,7 @@ std::vector<std::string> entry_names(const config_place& place);
 result<void> check_entry(const config_place& place, const std::string& name);
 
 /// Returns the changes that take the entry `name` out: a file of config.d that holds nothing else is removed.
-/// errc::not_found: no such entry. errc::config: it stands in a file that is the user's own; the sentence says what to
-/// do.
+/// errc::not_found: no such entry. errc::config: it stands in a file of the user's own, as the sentence says.
 result<std::vector<file_change>> entry_removed(const config_place& place, const std::string& name);
 
 /// Returns the changes after which the entry is disabled or enabled; none if it is already. The user's own file is not

@@ -165,8 +165,9 @@ std::vector<other_daemon> other_daemons(pid_t own) {
   while (const dirent* entry = ::readdir(processes)) {
     const std::string name = entry->d_name;
     if (all.size() >= most || name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) == 0) continue;
+    // Few processes are daemons, so their owner is asked last.
     struct stat s{};
-    if (::stat(("/proc/" + name).c_str(), &s) != 0 || s.st_uid != ::geteuid() || !is_daemon(name)) continue;
+    if (!is_daemon(name) || ::stat(("/proc/" + name).c_str(), &s) != 0 || s.st_uid != ::geteuid()) continue;
     const pid_t pid = static_cast<pid_t>(std::stol(name));
     // Another home folder has another configuration: its daemon has nothing to do with this one.
     if (const auto its = link::variables_of(pid); !its || (*its)("HOME") != link::own_variables()("HOME")) continue;

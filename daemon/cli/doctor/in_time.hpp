@@ -49,9 +49,8 @@ class check_list {
   std::vector<item> items_;
 };
 
-/// Runs a program found in PATH without a shell, with empty stdin and the environment of this process, and returns what
-/// it printed on stdout, 1 MiB at most. nullopt: it did not start, failed, or took longer than `at_most` and was
-/// killed.
+/// Runs a program found in PATH without a shell, with empty stdin and the environment of this process, and returns its
+/// stdout, 1 MiB at most. nullopt: it did not start, failed, or took longer than `at_most`.
 std::optional<std::string> output_of(const std::vector<std::string>& words, std::chrono::milliseconds at_most);
 
 }  // namespace mcpbx::cli::doctor

@@ -10,8 +10,8 @@
 namespace mcpbx::cli::input {
 
 /// Returns the definitions for `clientTools` of `mcpbx/chat`, on one line; the daemon checks each. Definitions in
-/// OpenAI's form (`{"type": "function", "function": {…}}`) become MCP's. errc::invalid_argument unless it is an array
-/// with at least one of them.
+/// OpenAI's form (`{"type": "function", "function": {…}}`) become MCP's. errc::invalid_argument: an empty array, or
+/// none.
 result<std::string> client_tools_of(const json::raw_json& definitions);
 
 /// The calls that wait for their results in a run that ended its request with `caller_tools`, each as one line of JSON:

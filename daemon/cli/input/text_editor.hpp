@@ -14,9 +14,8 @@ std::optional<std::string> editor_command();
 /// Returns the sentence for a person without an editor, with the command that names one.
 std::string no_editor_text();
 
-/// Runs the editor on the file, at the terminal even if a standard stream is a pipe, and waits for its end; Ctrl-C
-/// belongs to it. The command is split by a shell, as it may have options. errc::unavailable: it could not be started
-/// or did not end with 0.
+/// Runs the editor on the file, at the terminal even if a standard stream is a pipe, and waits for its end. A shell
+/// splits the command, as it may have options. errc::unavailable: it did not start, or not end with 0.
 result<void> edit_file(const std::string& command, const std::string& path);
 
 /// Opens the editor with a private file that has the text `begun`. Returns the text when the editor has ended, at most

@@ -17,10 +17,8 @@ enum class input_mode : std::uint8_t { ask, accept, decline };
 /// Reads a word of --input.
 std::optional<input_mode> input_mode_of(std::string_view word);
 
-/// Returns the result for the server: `{"action":…,"content":…}`. `question` has the params of elicitation/create;
-/// `server` is the configured name. An interrupt cancels the question and nothing else; end of input declines. With
-/// `accept` a form without all defaults, and any address, is declined with a line that says so. nullopt: the question
-/// was answered elsewhere or withdrawn.
+/// Returns the result for the server: `{"action":…,"content":…}`. `question` has the params of elicitation/create. An
+/// interrupt cancels the question only; end of input declines. nullopt: it was answered elsewhere or withdrawn.
 std::optional<json::raw_json> answer_input(terminal& screen, std::string_view server, const json::raw_json& question,
                                            input_mode mode, const question_watch& watch = {});
 

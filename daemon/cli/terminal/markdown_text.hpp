@@ -8,10 +8,8 @@
 
 namespace mcpbx::cli::terminals {
 
-/// Gives headings, strong and emphasized words, code, quotes and markers of lists a style; everything else, tables too,
-/// stays as it is. No character is removed, added or moved: the texts of all pieces, joined, are the input, so a copy
-/// from the screen is the Markdown itself. The pieces do not depend on how the input was cut. Styles of words end with
-/// their line. Follows CommonMark 0.31 as far as one line decides.
+/// Gives headings, strong and emphasized words, code, quotes and markers of lists a style, as far as one line decides
+/// (CommonMark 0.31). The texts of all pieces, joined, are the input. They do not depend on how the input was cut.
 class markdown_text {
  public:
   /// Takes more of the text and returns what is decided so far. Keeps back at most `longest_run` + 16 bytes.

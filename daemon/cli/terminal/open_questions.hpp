@@ -27,8 +27,7 @@ class open_questions {
   /// Takes every event of the run.
   void event(std::string_view type, const json::raw_json& params);
   /// Answers the first open question that is answered here, and sends the answer. Call it as connection::idle_handler,
-  /// when all earlier answers are known. After an interrupt, or if the question ends meanwhile, it returns and call()
-  /// goes on.
+  /// when all earlier answers are known. Returns early if the question ends meanwhile.
   void ask();
 
  private:

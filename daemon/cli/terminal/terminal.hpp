@@ -21,8 +21,7 @@ enum exit_status : int {
 };
 
 /// Writes all of `bytes`, waiting as long as necessary even if `fd` does not block. Returns false with errno set: EPIPE
-/// if the reader is gone (`| head`), which needs no message; EINTR if the user interrupted the wait
-/// (catch_interrupts()).
+/// if the reader is gone, which needs no message; EINTR if the user interrupted the wait.
 bool write_all(int fd, std::string_view bytes);
 
 enum class look : std::uint8_t { plain, bold, dim, red, green, yellow, cyan, italic };
@@ -80,8 +79,7 @@ class terminal {
   /// more.
   bool out_bytes(std::string_view bytes);
   /// Writes the errors as JSON if that was asked for. Returns the exit status of a command that would end with
-  /// `status`. If output was lost (a full disk, but not a reader that left), reports it on stderr and returns a
-  /// failure.
+  /// `status`. Reports lost output (a full disk) on stderr, as a failure.
   int finish(int status);
   /// Writes a line of our own to stdout.
   void out_line(const styled& text);

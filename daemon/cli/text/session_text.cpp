@@ -44,8 +44,7 @@ void append_fence(std::string& out, std::string_view text, std::string_view lang
 }
 
 // Finds a fence that is left open. A fence begins with a line of at least three equal characters and ends with a line
-// of at least as many and nothing else (CommonMark, 4.5). Fences inside quotations and lists end with those and are
-// ignored.
+// of at least as many and nothing else (CommonMark, 4.5). Ignores fences inside quotations and lists.
 std::string open_fence(std::string_view text) {
   std::string fence;
   for (std::size_t begin = 0; begin < text.size();) {

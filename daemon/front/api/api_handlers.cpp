@@ -80,16 +80,24 @@ void attach(const std::shared_ptr<routes::exchange>& x, std::string_view last) {
   api_call::start(x, "mcpbx/attach", w.json(), true);
 }
 
-// Puts the trace of the header into `_meta`, unless the body has one: that is nearer to the run (MCP SEP-414).
+// Puts the trace of the header into `_meta`, unless a valid one is there: that is nearer to the run (MCP SEP-414). The
+// rest of `_meta` stays.
 void add_trace(json::raw_object& body, const routes::exchange& x) {
   const auto trace = routes::trace_of(x.head().headers);
-  if (trace.empty() || body.contains("_meta")) return;
+  const auto given = body.find("_meta");
+  if (trace.empty() || !trace::trace_in_meta(given).empty()) return;
   std::string params;
   json::json_writer w(params);
   w.begin_object();
   trace::append_trace_meta(w, trace);
   w.end_object();
-  body.set("_meta", json::find_member(w.json(), "_meta"));
+  const auto added = json::find_member(w.json(), "_meta");
+  auto meta = json::raw_object::open(given);
+  if (!meta) return body.set("_meta", added);
+  meta->erase("tracestate");
+  for (const auto* const name : {"traceparent", "tracestate"})
+    if (const auto value = json::find_member(added, name)) meta->set(name, value);
+  body.set("_meta", meta->json());
 }
 
 }  // namespace

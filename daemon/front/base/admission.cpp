@@ -33,8 +33,12 @@ result<void> admit_read(const door_context& door, const std::string& principal, 
                                      " needs a yes of the user, so a tool server may not read it by itself");
 }
 
+bool may_use_extensions(const std::string& principal) {
+  return !stored::is_tool_server(principal);
+}
+
 result<void> admit_extension(const std::string& principal, std::string_view method) {
-  if (!stored::is_tool_server(principal)) return {};
+  if (may_use_extensions(principal)) return {};
   return fail(errc::unavailable, "the method " + json::json_quoted(cut_utf8(method, 80)) +
                                      " is one of an extension, which a tool server may not use by itself");
 }

@@ -18,8 +18,10 @@ result<void> admit_call(const door_context& door, const std::string& principal,
 /// Fails if this principal may not read the prompt or resource that the server knows as `own`, for the same reason.
 result<void> admit_read(const door_context& door, const std::string& principal, const mcp::protocol::feature_kind& kind,
                         std::string_view server, std::string_view own);
-/// Fails if this principal may not use methods of extensions: a tool server may not, since no approval could hold for
-/// them.
+/// Returns true if this principal may use methods of extensions: a tool server may not, since no approval could hold
+/// for them.
+bool may_use_extensions(const std::string& principal);
+/// Fails if it may not.
 result<void> admit_extension(const std::string& principal, std::string_view method);
 
 }  // namespace mcpbx::daemon::front

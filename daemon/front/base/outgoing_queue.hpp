@@ -7,6 +7,7 @@
 // still come, up to the ceiling: a caller that does not read then is closed at once.
 #pragma once
 #include "mcp/json/raw_json.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/recycled.hpp"
 #include "mcp/support/small_queue.hpp"
 #include "mcp/support/time.hpp"
@@ -114,9 +115,7 @@ class outgoing_queue {
   std::unique_ptr<timer> deadline_;
   std::unique_ptr<timer> soon_;  // armed while soon_set_; an earlier write does not cancel it
   // Keys of waiting notifications that stand for later ones, in the items.
-  std::unordered_set<std::string_view, std::hash<std::string_view>, std::equal_to<>,
-                     recycling_allocator<std::string_view>>
-      merged_;
+  std::unordered_set<std::string_view, keyed_hash, std::equal_to<>, recycling_allocator<std::string_view>> merged_;
   bool flush_asked_ = false, soon_set_ = false, over_ = false, closed_ = false;
   bool pulling_ = false;  // a source gives its messages; calls from inside wait
   std::string scratch_;

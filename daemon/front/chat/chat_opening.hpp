@@ -34,8 +34,7 @@ struct opened_chat {
 };
 
 /// Puts the prompt's messages in front of the request's, and the resources, marked as data, in front of its last one.
-/// Text loses invisible characters. errc::peer: the prompt has a wrong shape; errc::invalid_argument: no message of the
-/// user is the last one.
+/// errc::peer: the prompt has a wrong shape; errc::invalid_argument: the last message is not the user's.
 result<void> begin_with_opening(run::run_request& r, const chat_opening& what, const opened_chat& got);
 
 }  // namespace mcpbx::daemon::chat

@@ -8,6 +8,7 @@
 #include "daemon/loop/core/stricter.hpp"
 #include "daemon/loop/tools/caller_tools.hpp"
 #include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/text.hpp"
 #include "mcp/trace/trace_meta.hpp"
 #include "providers/schema/validator/json_schema.hpp"
@@ -15,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <unordered_set>
 #include <utility>
 
 namespace mcpbx::daemon::chat {
@@ -133,7 +133,7 @@ void read_client_tool(param_reader& tool) {
 
 void read_client_tools(param_reader& in, run::run_request& r) {
   std::size_t index = 0;
-  std::unordered_set<std::string> names;
+  text_set names;
   json::for_each_element(in.array("clientTools"), [&](const json::raw_json& definition) {
     if (index == most_client_tools) {
       in.wrong("clientTools", "expected at most " + std::to_string(most_client_tools) + " tools, got more");

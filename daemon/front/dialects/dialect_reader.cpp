@@ -6,6 +6,7 @@
 #include "daemon/loop/json/message_json.hpp"
 #include "daemon/loop/tools/caller_tools.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -181,7 +182,7 @@ void dialect_reader::keep_only(const json::raw_json& list, const std::string& pl
   if (names.size() > most_listed)
     return fault(place, "expected at most " + std::to_string(most_listed) + " functions, got more");
   if (names.empty()) return wrong(place, "an array of functions by name", list);
-  const std::unordered_set<std::string> kept(names.begin(), names.end());
+  const text_set kept(names.begin(), names.end());
   std::erase_if(out_.run.client_tools, [&](const json::raw_json& definition) {
     return !kept.contains(json::member_text(definition, "name"));
   });

@@ -5,6 +5,7 @@
 #include "daemon/front/dialects/dialect_request.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/server/base/param_reader.hpp"
+#include "mcp/support/keyed_hash.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +13,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 namespace mcpbx::daemon::dialects {
@@ -76,7 +76,7 @@ class dialect_reader {
   std::uint64_t conversation_of(std::size_t messages) const;
   void find_results();
 
-  std::unordered_set<std::string> names_;  // names of the caller's tools
+  text_set names_;  // names of the caller's tools
 };
 
 template <class Read>

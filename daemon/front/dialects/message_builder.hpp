@@ -4,6 +4,7 @@
 #include "daemon/front/chat/request_bounds.hpp"
 #include "daemon/front/dialects/dialect_request.hpp"
 #include "mcp/json/raw_json.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "providers/model/message.hpp"
 
 #include <cstddef>
@@ -12,7 +13,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -114,7 +114,7 @@ class message_builder {
   message last_;     // the last of them, which may still grow
   message results_;  // message of results that is being filled
   // Names of the latest calls that have no result yet, by id.
-  std::unordered_map<std::string, std::string> open_;
+  text_map<std::string> open_;
   std::optional<request_fault> fault_;
   bool without_calls_ = false;
 };

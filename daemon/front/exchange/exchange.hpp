@@ -18,10 +18,8 @@ struct door_context;
 
 namespace mcpbx::daemon::routes {
 
-/// A request that waits for its answer. The caller keeps it until the answer is complete or the caller has left; others
-/// may keep it longer and call any function but door() at any time. A late call (a second answer, a part of an ended
-/// body) does nothing. The caller may leave inside any call of answer(), begin(), send() and finish(), so code behind
-/// such a call checks open() before it uses the door.
+/// A request that waits for its answer. Any function but door() may be called at any time; a late call does nothing.
+/// The caller may leave inside answer(), begin(), send() and finish(): check open() behind them before using the door.
 class exchange final : public std::enable_shared_from_this<exchange> {
  public:
   /// Receiver of an answer: the caller's connection.

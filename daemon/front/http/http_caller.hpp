@@ -28,8 +28,7 @@ class http_caller final : public std::enable_shared_from_this<http_caller>,
                           private routes::exchange::outlet {
  public:
   /// Takes ownership of the connected socket. `who` is for logs, `principal` for the records of its runs, `pid` (-1:
-  /// not known) for the audit. `door` and `rules` must outlive this object. `identify`, if set, is called before the
-  /// first answer.
+  /// not known) for the audit. `door` and `rules` must outlive it. `identify` is called before the first answer.
   http_caller(front::door_context& door, int fd, const front::http_rules& rules, std::string who, std::string principal,
               pid_t pid = -1, identity_question identify = {});
   ~http_caller() override;

@@ -34,6 +34,10 @@ result<void> mcp_host::admit_read(const mcp::protocol::feature_kind& kind, std::
   return front::admit_read(door_, who_.principal, kind, server, own);
 }
 
+bool mcp_host::uses_extensions() const {
+  return front::may_use_extensions(who_.principal);
+}
+
 result<void> mcp_host::admit_extension(std::string_view method) const {
   return front::admit_extension(who_.principal, method);
 }

@@ -36,6 +36,7 @@ class mcp_host : public mcp::server::caller_host {
   result<void> admit_call(const mcp::catalogs::catalog_entry& tool) const override;
   result<void> admit_read(const mcp::protocol::feature_kind& kind, std::string_view server,
                           std::string_view own) const override;
+  bool uses_extensions() const override;
   result<void> admit_extension(std::string_view method) const override;
   std::shared_ptr<mcp::server::call_recorder> recorder() const override { return audit_; }
   std::shared_ptr<mcp::clients::question_handler> own_answers(const mcp::clients::server_question& q) override;

@@ -16,10 +16,8 @@ namespace mcpbx::daemon::mcp_door {
 /// Returns the definition of the tool of this name, as its server gave it; absent: there is none.
 using definition_lookup = std::function<json::raw_json(std::string_view tool)>;
 
-/// Returns the error (-32020) for a request whose MCP-Protocol-Version, Mcp-Method, Mcp-Name or Mcp-Param-* header is
-/// missing, given twice or malformed, or says something else than the body; `revision` is the one that the body's
-/// `_meta` names. Mcp-Param-* headers that the tool's schema does not name are accepted. Params that give a mirrored
-/// member twice are refused (-32602), since nobody can say which of them is meant.
+/// Returns the error (-32020) for headers that are missing, given twice or malformed, or contradict the body, whose
+/// `_meta` names `revision`; -32602 for a mirrored member that the params have twice. Ignores unknown Mcp-Param-*.
 std::optional<mcp::rpc::rpc_error> check_modern_headers(const std::vector<http::header>& headers,
                                                         const mcp::rpc::message& request,
                                                         const json::raw_json& revision,

@@ -22,10 +22,8 @@ enum class named_revision : std::uint8_t { none, legacy, modern, unknown };
 /// Reads the header; more than one of them is unknown.
 named_revision revision_in(const http::servers::request_head& head);
 
-/// Reads the body. A request is modern if its `_meta` or the header names a modern revision (versioning, "Backward
-/// Compatibility with Initialization-Based Versions"); the headers of such a request are not checked here. Refuses a
-/// body that is no message of JSON-RPC (400, -32700 or -32600), a revision that nobody knows (400, -32022), a modern
-/// request without the members that `_meta` must have (400, -32602), and a modern batch or response (400, -32600).
+/// Reads the body, but does not check the headers of a modern request. Refuses (400) with -32700 or -32600 for no
+/// message or a modern batch or response, -32022 for an unknown revision, -32602 for a wrong `_meta` of a modern one.
 std::expected<posted_message, mcp_refusal> read_post(const http::servers::request_head& head, shared_bytes body,
                                                      int max_depth);
 

@@ -3,9 +3,9 @@
 
 #include "daemon/front/dialects/message_builder.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/support/keyed_hash.hpp"
 
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <variant>
 
@@ -155,7 +155,7 @@ class item_reader {
   }
 
   const item_source& items_;
-  std::unordered_set<std::string> referenced_;  // ids
+  text_set referenced_;  // ids
   dialects::message_builder to_;
 };
 

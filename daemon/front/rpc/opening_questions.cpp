@@ -28,8 +28,14 @@ std::string_view asked_for(std::string_view method) {
 }  // namespace
 
 opening_questions::opening_questions(rpc_caller& caller, const mcp::server::reply_once& reply,
-                                     std::shared_ptr<run::run_feed> feed, milliseconds limit)
-    : executor_(caller.door().executor), caller_(caller), reply_(reply), feed_(std::move(feed)), limit_(limit) {}
+                                     std::shared_ptr<run::run_feed> feed, milliseconds limit,
+                                     trace::trace_context trace)
+    : executor_(caller.door().executor),
+      caller_(caller),
+      reply_(reply),
+      feed_(std::move(feed)),
+      limit_(limit),
+      trace_(std::move(trace)) {}
 
 // Sends the question as an event of the run. Returns false if nobody would answer that.
 bool opening_questions::ask_by_event(ticket t, const mcp::clients::server_question& q) {
@@ -108,6 +114,7 @@ opening_questions::ticket opening_questions::ask(mcp::clients::server_question q
   }
   if (auto other = caller_.own_answers(q)) {
     open_[t].other = other;
+    q.trace = trace_;
     const ticket theirs = other->ask(std::move(q), then);
     if (const auto found = open_.find(t); found != open_.end()) found->second.other_ticket = theirs;
     return t;

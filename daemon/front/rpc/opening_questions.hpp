@@ -8,6 +8,7 @@
 #include "mcp/client/client.hpp"
 #include "mcp/server/base/reply_once.hpp"
 #include "mcp/support/time.hpp"
+#include "mcp/trace/trace_context.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -21,15 +22,15 @@ namespace mcpbx::daemon::rpc_door {
 class opening_questions final : public mcp::clients::question_handler,
                                 public std::enable_shared_from_this<opening_questions> {
  public:
-  /// `caller` must live while `reply`, the request of the run, is open. `feed`: that of the run, or null: no events can
-  /// be sent yet. `limit`: time for the answer to an event.
+  /// `caller` must live while `reply`, the request of the run, is open. `feed`: that of the run. `limit`: time for the
+  /// answer to an event. `trace`: that of the run.
   opening_questions(rpc_caller& caller, const mcp::server::reply_once& reply, std::shared_ptr<run::run_feed> feed,
-                    milliseconds limit);
+                    milliseconds limit, trace::trace_context trace);
 
   ticket ask(mcp::clients::server_question q, done_handler done) override;
   void withdraw(ticket t, std::string_view reason) override;
   /// Returns true if a reader of the feed answers questions.
-  bool reaches_reader() const { return feed_ && !feed_->over() && feed_->answers(); }
+  bool reaches_reader() const { return !feed_->over() && feed_->answers(); }
   /// Answers a question that was sent as an event. errc::not_found: it is not open; errc::invalid_argument: the answer
   /// is wrong, with the place.
   result<void> answer(const std::string& question, const json::raw_json& body);
@@ -56,6 +57,7 @@ class opening_questions final : public mcp::clients::question_handler,
   mcp::server::reply_once reply_;
   std::shared_ptr<run::run_feed> feed_;
   milliseconds limit_;
+  trace::trace_context trace_;
   std::map<ticket, question> open_;
   ticket last_ = 0;
   std::string unanswered_;

@@ -7,6 +7,7 @@
 #include "mcp/redact/cut_text.hpp"
 #include "mcp/server/base/rpc_errors.hpp"
 #include "mcp/support/text.hpp"
+#include "mcp/trace/trace_meta.hpp"
 
 #include <utility>
 
@@ -39,23 +40,23 @@ opening_reads::opening_reads(rpc_caller& c, chat::chat_opening what, beginning o
       reply_(reply),
       then_(std::move(then)),
       recorder_(c.recorder()),
-      questions_(std::make_shared<opening_questions>(c, reply, of_.feed, of_.question_limit)) {}
+      questions_(std::make_shared<opening_questions>(c, reply, of_.feed, of_.question_limit, of_.trace)) {}
 
 std::shared_ptr<opening_reads> opening_reads::start(rpc_caller& c, chat::chat_opening what, beginning of,
                                                     const mcp::server::reply_once& reply, opened_handler then) {
   const std::shared_ptr<opening_reads> reads(
       new opening_reads(c, std::move(what), std::move(of), reply, std::move(then)));
-  const auto cancel = [weak = std::weak_ptr(reads)] {
+  const auto& feed = reads->of_.feed;
+  feed->when_abandoned([weak = std::weak_ptr(reads)](const std::string&) {
     if (const auto self = weak.lock()) self->cancel("cancelled by its caller");
-  };
-  if (const auto& feed = reads->of_.feed) {
-    feed->when_abandoned([cancel](const std::string&) { cancel(); });
-    feed->when_mute([weak = std::weak_ptr(reads->questions_)] {
-      if (const auto questions = weak.lock()) questions->nobody_answers();
+  });
+  feed->when_mute([weak = std::weak_ptr(reads->questions_)] {
+    if (const auto questions = weak.lock()) questions->nobody_answers();
+  });
+  if (reads->detached())
+    reply.on_cancel([weak = std::weak_ptr(reads)] {
+      if (const auto self = weak.lock()) self->leave();
     });
-  } else {
-    reply.on_cancel(cancel);
-  }
   reads->look(false);
   return reads;
 }
@@ -84,6 +85,7 @@ void opening_reads::send_all(const mcp::catalogs::catalog& tools) {
     json::json_writer w(params);
     w.begin_object().member("name", item->own_key);
     if (what_.arguments) w.member("arguments", what_.arguments);
+    trace::append_trace_meta(w, of_.trace);
     w.end_object();
     mcp::server::finished_call record{what_.prompt, item->server, what_.arguments};
     record.method = "prompts/get";
@@ -94,8 +96,13 @@ void opening_reads::send_all(const mcp::catalogs::catalog& tools) {
     const auto route = tools.route_resource(uri);
     mcp::server::finished_call record{uri, route->server, json::raw_json::string(uri)};
     record.method = "resources/read";
-    send("the resource " + shown(uri), route->owner, mcp::protocol::resource_kind(), route->uri,
-         json::raw_json::own(json::json_object("uri", route->uri)), std::move(record));
+    std::string params;
+    json::json_writer w(params);
+    w.begin_object().member("uri", route->uri);
+    trace::append_trace_meta(w, of_.trace);
+    w.end_object();
+    send("the resource " + shown(uri), route->owner, mcp::protocol::resource_kind(), route->uri, w.json(),
+         std::move(record));
   }
 }
 
@@ -117,7 +124,7 @@ void opening_reads::send(std::string what, const std::weak_ptr<mcp::clients::cli
   asks_.push_back({std::move(what), of, server, 0, {}, std::move(record)});
   ++open_;
   call.params = std::move(params);
-  call.meta = json::raw_json();
+  if (of_.trace.empty()) call.meta = json::raw_json();
   if (server) caller_.session().describe_caller(call, reply_, server->era() == mcp::clients::era::modern, of);
   if (questions_->reaches_reader()) {
     auto able =
@@ -152,7 +159,7 @@ void opening_reads::arrived(std::size_t number, const mcp::rpc::call_outcome& ou
                                       : mcp::server::call_end::error,
        came ? outcome.value.text().size() : 0);
   if (!then_) return;
-  if (!reply_.open()) return cancel("its request is over");
+  if (!reply_.open()) return leave();
   if (outcome.type == kind::failed)
     return give_up({outcome.failure.code, one.what + " cannot be read: " + outcome.failure.message + unanswered()});
   if (outcome.type == kind::error)
@@ -189,10 +196,8 @@ std::string opening_reads::unanswered() const {
 void opening_reads::give_up(const error& why) {
   const auto self = shared_from_this();
   cancel("another part of its request failed");
-  if (of_.feed)
-    of_.feed->refuse(why);
-  else
-    reply_.error(mcp::server::to_rpc_error(why));
+  of_.feed->refuse(why);
+  if (detached()) reply_.error(mcp::server::to_rpc_error(why));
 }
 
 void opening_reads::cancel(std::string_view reason) {

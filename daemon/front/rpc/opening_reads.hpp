@@ -8,8 +8,10 @@
 #include "mcp/client/client.hpp"
 #include "mcp/server/base/reply_once.hpp"
 #include "mcp/support/time.hpp"
+#include "mcp/trace/trace_context.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -23,19 +25,27 @@ class opening_reads : public std::enable_shared_from_this<opening_reads> {
   /// The run that is to begin.
   struct beginning {
     std::string profile;                  ///< or "": none
-    std::shared_ptr<run::run_feed> feed;  ///< of the run, read by its caller; null: the run is a detached one
+    std::shared_ptr<run::run_feed> feed;  ///< of the run; unless it is kept (a detached run), its caller reads it
     milliseconds question_limit;          ///< longest time for the answer to a question
+    trace::trace_context trace;           ///< of the run, or none
   };
-  /// Fetches for a request of this caller. Calls `then` once all is here, in a later turn. On a failure tells the feed
-  /// or, without one, `reply` the reason instead. Does neither if the request was cancelled or its caller left.
+  /// Fetches for a request of this caller, which calls leave() if it cancels the request or leaves. Calls `then` once
+  /// all is here, in a later turn. On a failure tells the feed and, for a detached run, `reply` the reason instead.
   static std::shared_ptr<opening_reads> start(rpc_caller& c, chat::chat_opening what, beginning of,
                                               const mcp::server::reply_once& reply, opened_handler then);
   /// Returns the owner of the run.
   const std::string& principal() const noexcept { return principal_; }
+  /// Returns the feed of the run.
+  const std::shared_ptr<run::run_feed>& feed() const noexcept { return of_.feed; }
+  bool detached() const noexcept { return of_.feed->kept(); }
+  /// Returns the serial of the request that is to begin the run.
+  std::uint64_t serial() const noexcept { return reply_.serial(); }
   /// Returns false once the run has begun or cannot begin.
   bool is_open() const noexcept { return static_cast<bool>(then_); }
   /// Ends the run that has not begun: its caller gets errc::cancelled with this sentence.
   void stop(std::string sentence) { give_up({errc::cancelled, std::move(sentence)}); }
+  /// Ends it because its caller has cancelled the request or left.
+  void leave() { stop("the caller that was to begin the run cancelled it or left"); }
   /// As opening_questions::answer().
   result<void> answer(const std::string& question, const json::raw_json& body) {
     return questions_->answer(question, body);

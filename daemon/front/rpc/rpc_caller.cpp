@@ -1,4 +1,4 @@
-// Life of one JSON-RPC caller, and the requests that start or follow runs.
+// Life of one JSON-RPC caller: its messages in both directions, and what it may do. rpc_runs.cpp has its runs.
 #include "daemon/front/rpc/rpc_caller.hpp"
 
 #include "daemon/front/base/admission.hpp"
@@ -29,17 +29,6 @@ constexpr std::array<std::string_view, 12> for_servers{
     "mcpbx/hello",     "mcpbx/chat",          "mcpbx/attach",       "mcpbx/cancel",
     "mcpbx/tools",     "mcpbx/models",        "mcpbx/status",       "mcpbx/servers",
     "mcpbx/pins/list", "mcpbx/sessions/list", "mcpbx/sessions/get", "mcpbx/sessions/delete"};
-
-void answer_started(const run::runner::recorded_run& begun, const mcp::server::reply_once& reply) {
-  std::string json;
-  json::json_writer w(json);
-  w.begin_object().member("run", begun.run).filled("session", begun.session).set("ended", begun.ended).end_object();
-  reply.result(w.json());
-}
-
-error no_run(const std::string& run, const std::string& near) {
-  return {errc::not_found, "no run is named " + json::json_quoted(run) + near + "; it may have ended"};
-}
 
 }  // namespace
 
@@ -82,6 +71,7 @@ void rpc_caller::close(std::string_view why) {
   session_.close();
   turns_.clear();
   for (auto& [serial, stream] : std::exchange(streams_, {})) stream->leave("the caller went away");
+  end_openings({});
   count_into(door_.counters);
   outbox_.close();
   transport_->close();
@@ -209,6 +199,10 @@ result<void> rpc_caller::admit_read(const mcp::protocol::feature_kind& kind, std
   return front::admit_read(door_, principal_, kind, server, own);
 }
 
+bool rpc_caller::uses_extensions() const {
+  return front::may_use_extensions(principal_);
+}
+
 result<void> rpc_caller::admit_extension(std::string_view method) const {
   return front::admit_extension(principal_, method);
 }
@@ -275,184 +269,6 @@ void rpc_caller::deliver() {
 void rpc_caller::on_stuck(const std::string& why) {
   ++door_.counters.stuck;
   close(why);
-}
-
-void rpc_caller::chat(run::run_request r, chat::chat_opening opening, const mcp::server::reply_once& reply) {
-  r.principal = principal_;
-  r.caller_scope = scope_;
-  if (r.run.empty()) return start_run(std::move(r), opening, reply);
-  // Results continue an active run. A request without them may mean a run of an earlier daemon, or begin one.
-  const bool begins = r.results.empty();
-  run_lookup::wish w{.run = r.run, .in_journal = begins, .likeness = r.name_only ? 0 : r.likeness, .begins = begins};
-  run_lookup::start(
-      door_, std::move(w), reply,
-      [this, r = std::move(r), opening = std::move(opening), reply](const found_run& found) mutable {
-        if (!found.recalled) return start_run(std::move(r), opening, reply);
-        if (!stored::may_have(principal_, found.feed->principal()))
-          return reply.error(mcp::server::to_rpc_error(
-              {errc::invalid_argument, "a run named " + json::json_quoted(r.run) +
-                                           " exists already and belongs to another caller; choose another name"}));
-        if (r.detach) return answer_started({r.run, found.session, true}, reply);
-        if (has_room_for_stream(reply)) open_stream(*found.feed, {.deltas = r.stream, .answers = r.answers}, reply);
-      });
-}
-
-std::function<void(result<void>)> answer_when_kept(mcp::server::reply_once reply) {
-  return [reply = std::move(reply)](const result<void>& kept) {
-    if (kept)
-      reply.result(json::raw_json::literal("{}"));
-    else
-      reply.error(mcp::server::to_rpc_error(kept.error()));
-  };
-}
-
-void rpc_caller::start_run(run::run_request r, const chat::chat_opening& opening,
-                           const mcp::server::reply_once& reply) {
-  if (!has_room_for_run(r, reply)) return;
-  const bool begins = !exists(r);
-  if (begins)
-    if (auto usable = check_name(r.run); !usable) return reply.error(mcp::server::to_rpc_error(usable.error()));
-  if (!opening.empty() && begins) {
-    if (!r.detach) return open_run(std::move(r), opening, reply);
-    opening_reads::beginning of{r.profile, nullptr, milliseconds(r.limits.question_timeout_ms)};
-    opening_reads::start(*this, opening, std::move(of), reply,
-                         [this, r = std::move(r), opening, reply](const chat::opened_chat& got) {
-                           auto ready = r;
-                           if (const auto begun = chat::begin_with_opening(ready, opening, got); !begun)
-                             return reply.error(mcp::server::to_rpc_error(begun.error()));
-                           start_run(std::move(ready), {}, reply);
-                         });
-    return;
-  }
-  if (r.detach) return start_detached(std::move(r), reply);
-  const run::run_feed::wish w{.deltas = r.stream, .answers = r.answers};
-  const auto feed = door_.daemon.start_run(std::move(r), {});
-  if (!feed) return reply.error(mcp::server::to_rpc_error(feed.error()));
-  open_stream(**feed, w, reply);
-}
-
-void rpc_caller::start_detached(run::run_request r, const mcp::server::reply_once& reply) {
-  const bool known = exists(r);
-  const auto feed = door_.daemon.start_run(std::move(r), [reply](const result<run::runner::recorded_run>& begun) {
-    if (begun)
-      answer_started(*begun, reply);
-    else
-      reply.error(mcp::server::to_rpc_error(begun.error()));
-  });
-  if (!feed) return reply.error(mcp::server::to_rpc_error(feed.error()));
-  if (!known) detached_.push_back(*feed);
-  if (!reply.open()) return;
-  // A caller that leaves early can find the run by its name; one that cancels does not want it.
-  reply.on_cancel([weak = weak_from_this(), run = (*feed)->run()] {
-    const auto self = weak.lock();
-    if (self && !self->closed_) self->door_.daemon.cancel_run(run, "cancelled by its caller", {});
-  });
-}
-
-// Returns a hint at a run of this caller with a like name, or "".
-std::string rpc_caller::near_run(const std::string& run) const {
-  const auto names = door_.daemon.run_names(principal_);
-  return did_you_mean(run, std::vector<std::string_view>(names.begin(), names.end()));
-}
-
-void rpc_caller::attach(const std::string& run, run::run_feed::wish w, const mcp::server::reply_once& reply) {
-  if (!has_room_for_stream(reply)) return;
-  run_lookup::start(door_, {.run = run}, reply, [this, run, w, reply](const found_run& found) {
-    const bool foreign = found.feed && !stored::may_have(principal_, found.feed->principal());
-    if (foreign || (!found.feed && found.why.code == errc::not_found)) {
-      const auto near = near_run(run);
-      if (!near.empty()) return reply.error(mcp::server::to_rpc_error(no_run(run, near)));
-    }
-    if (!found.feed) return reply.error(mcp::server::to_rpc_error(found.why));
-    if (foreign)
-      return reply.error(mcp::server::to_rpc_error(
-          {errc::not_found, "no run named " + json::json_quoted(run) + " was begun by this caller"}));
-    if (has_room_for_stream(reply)) open_stream(*found.feed, w, reply);
-  });
-}
-
-void rpc_caller::cancel_run(const std::string& run, const mcp::server::reply_once& reply) {
-  if (const auto opening = opening_of(run)) {
-    opening->stop("the run was cancelled before it began");
-    return reply.result(json::raw_json::literal("{}"));
-  }
-  run_lookup::start(door_, {.run = run}, reply, [this, run, reply](const found_run& found) {
-    if (!found.feed || !stored::may_have(principal_, found.feed->principal()))
-      return reply.error(mcp::server::to_rpc_error(no_run(run, near_run(run))));
-    if (!found.recalled && door_.daemon.cancel_run(run, "cancelled by a caller", answer_when_kept(reply))) return;
-    reply.error(mcp::server::to_rpc_error({errc::not_found, "the run " + json::json_quoted(run) +
-                                                                " has ended already; `mcpbx attach " + shell_word(run) +
-                                                                "` shows its end"}));
-  });
-}
-
-bool rpc_caller::has_room_for_stream(const mcp::server::reply_once& reply) const {
-  if (streams_.size() < door_.settings.max_runs_per_caller) return true;
-  reply.error(mcp::server::to_rpc_error({errc::limit, "this connection has " + std::to_string(streams_.size()) +
-                                                          " runs going already; wait for one of them"}));
-  return false;
-}
-
-bool rpc_caller::exists(const run::run_request& r) const {
-  return !r.run.empty() && door_.daemon.find_run(r.run).has_value();
-}
-
-// Checks the number of runs for a request that may start one. An existing run is not counted again.
-bool rpc_caller::has_room_for_run(const run::run_request& r, const mcp::server::reply_once& reply) {
-  if (exists(r)) return r.detach || has_room_for_stream(reply);
-  std::erase_if(detached_, [](const auto& one) {
-    const auto feed = one.lock();
-    return !feed || feed->over();
-  });
-  if (streams_.size() + detached_.size() < door_.settings.max_runs_per_caller) return true;
-  if (detached_.empty()) return has_room_for_stream(reply);
-  reply.error(mcp::server::to_rpc_error({errc::limit, "this connection has " +
-                                                          std::to_string(streams_.size() + detached_.size()) +
-                                                          " runs going already, " + std::to_string(detached_.size()) +
-                                                          " of them detached; wait for one of them, or cancel it"}));
-  return false;
-}
-
-void rpc_caller::open_stream(run::run_feed& feed, run::run_feed::wish w, const mcp::server::reply_once& reply) {
-  const auto serial = reply.serial();
-  front::event_stream::owner& told = *this;  // names the private base
-  const auto stream = std::make_shared<front::event_stream>(told, reply, feed.run());
-  streams_.emplace(serial, stream);
-  reply.on_cancel([weak = weak_from_this(), serial] {
-    const auto self = weak.lock();
-    if (!self || self->closed_) return;  // close() releases all of them
-    if (const auto found = self->streams_.extract(serial)) found.mapped()->leave("cancelled by its caller");
-  });
-  w.answers = w.answers && !input_ended_ && stored::is_person(principal_);
-  stream->read(feed, w);
-}
-
-void rpc_caller::answer(const std::string& run, std::string question, json::raw_json body,
-                        const mcp::server::reply_once& reply) {
-  if (std::ranges::none_of(streams_, [&](const auto& one) { return one.second->run() == run; }))
-    return run_lookup::start(door_, {.run = run, .in_journal = false}, reply, [run, reply](const found_run&) {
-      reply.error(mcp::server::to_rpc_error(
-          {errc::not_found, "no run named " + json::json_quoted(run) +
-                                " was started by this connection or attached to it, so it cannot answer its "
-                                "questions"}));
-    });
-  if (const auto opening = opening_of(run)) return answer_when_kept(reply)(opening->answer(question, body));
-  door_.daemon.answer(run, std::move(question), std::move(body), answer_when_kept(reply));
-}
-
-bool rpc_caller::cancel_request(const mcp::rpc::rpc_id& id, std::function<void(result<void>)> done) {
-  for (const auto& [serial, stream] : streams_)
-    if (stream->reply().id() == id) {
-      if (const auto opening = opening_of(stream->run())) {
-        opening->stop("the run was cancelled before it began");
-        done({});
-        return true;
-      }
-      return door_.daemon.cancel_run(stream->run(), "cancelled by its caller", std::move(done));
-    }
-  if (!session_.cancel(id, "")) return false;
-  done({});
-  return true;
 }
 
 void rpc_caller::on_ready(const std::shared_ptr<front::event_stream>& stream, front::outgoing_queue::pace how) {

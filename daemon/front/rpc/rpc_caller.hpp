@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,6 +28,8 @@ namespace mcpbx::daemon::rpc_door {
 
 /// Returns a function that answers with `{}` once the journal has stored a record, or with its error.
 std::function<void(result<void>)> answer_when_kept(mcp::server::reply_once reply);
+/// Returns the reason why a run did not begin whose name another one has taken.
+error begun_meanwhile(const std::string& run);
 
 class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
                          public front::caller,
@@ -67,6 +70,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   bool lends(const mcp::clients::server_question& q) override;
   result<void> admit_read(const mcp::protocol::feature_kind& kind, std::string_view server,
                           std::string_view own) const override;
+  bool uses_extensions() const override;
   result<void> admit_extension(std::string_view method) const override;
   std::shared_ptr<mcp::server::call_recorder> recorder() const override { return audit_; }
   /// Sets its working directory (mcpbx/hello), for servers that run there.
@@ -94,8 +98,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   /// Returns the definitions that this caller was shown. Shared, because the answer may come after the caller has left.
   const std::shared_ptr<front::seen_pins>& seen_pins() const noexcept { return seen_pins_; }
   /// Starts a run, attaches to the one of that name, or continues one that waits for results. Events and the result go
-  /// to the request of `reply`; a detached run is answered at its start.
-  /// `opening` is fetched first if a run begins.
+  /// to `reply`; a detached run is answered at its start. A new run waits for `opening`.
   void chat(run::run_request r, chat::chat_opening opening, const mcp::server::reply_once& reply);
   /// Attaches to an existing run.
   void attach(const std::string& run, run::run_feed::wish w, const mcp::server::reply_once& reply);
@@ -152,6 +155,8 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   result<void> check_name(const std::string& run) const;
   void open_run(run::run_request r, const chat::chat_opening& opening, const mcp::server::reply_once& reply);
   std::shared_ptr<opening_reads> opening_of(const std::string& run) const;
+  std::size_t forget_openings();
+  void end_openings(std::optional<std::uint64_t> serial);
   void start_detached(run::run_request r, const mcp::server::reply_once& reply);
   void open_stream(run::run_feed& feed, run::run_feed::wish w, const mcp::server::reply_once& reply);
   void watch_bytes();
@@ -173,6 +178,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   mcp::callers::caller_session session_;
   std::unordered_map<std::uint64_t, std::shared_ptr<front::event_stream>> streams_;  // by the serial of the request
   std::vector<std::weak_ptr<run::run_feed>> detached_;                               // detached runs started here
+  std::vector<std::weak_ptr<opening_reads>> openings_;                               // runs that are about to begin
   std::map<std::string, std::shared_ptr<void>> kept_until_closed_;                   // by what they are for
   bool outbox_full_ = false, not_read_ = false;
   bool closed_ = false, was_large_ = false, mcp_only_ = false;

@@ -9,10 +9,12 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::daemon::rpc_door {
 namespace {
@@ -27,6 +29,11 @@ result<std::string> new_run_name() {
 
 }  // namespace
 
+error begun_meanwhile(const std::string& run) {
+  return {errc::unavailable,
+          "another request has begun the run " + json::json_quoted(run) + " meanwhile; `mcpbx attach` follows it"};
+}
+
 // Refuses a name that a run has which is about to begin: answers and cancels find both by their name.
 result<void> rpc_caller::check_name(const std::string& run) const {
   const auto found = door_.openings.find(run);
@@ -37,35 +44,61 @@ result<void> rpc_caller::check_name(const std::string& run) const {
     return fail(errc::invalid_argument, what + " and belongs to another caller; choose another name");
   return fail(errc::unavailable,
               what + " by another request, which waits for its prompt or resources; follow it with `mcpbx attach " +
-                  shell_word(run) + "` once it has begun, or cancel it");
+                  shell_word(run) + "`, or cancel it");
 }
 
-// Gives the run its name and its feed, through which its caller is asked what the servers want to know before it can
-// begin.
+// Gives the run its name, under which it is known from now on, and its feed, through which those who follow it are
+// asked what the servers want to know before it can begin.
 void rpc_caller::open_run(run::run_request r, const chat::chat_opening& opening, const mcp::server::reply_once& reply) {
   if (r.run.empty()) {
     auto name = new_run_name();
     if (!name) return reply.error(mcp::server::to_rpc_error(name.error()));
     r.run = std::move(*name);
   }
-  const auto feed = std::make_shared<run::run_feed>(r.run, run::run_feed::options{.principal = principal_});
-  open_stream(*feed, {.deltas = r.stream, .answers = r.answers}, reply);
+  const auto feed =
+      std::make_shared<run::run_feed>(r.run, run::run_feed::options{.keep = r.detach, .principal = principal_});
+  r.feed = feed;
+  if (!r.detach) open_stream(*feed, {.deltas = r.stream, .answers = r.answers}, reply);
   const std::string run = r.run;
-  opening_reads::beginning of{r.profile, feed, milliseconds(r.limits.question_timeout_ms)};
+  opening_reads::beginning of{r.profile, feed, milliseconds(r.limits.question_timeout_ms), r.trace};
   const auto reads = opening_reads::start(
-      *this, opening, std::move(of), reply, [this, r = std::move(r), opening, feed](const chat::opened_chat& got) {
+      *this, opening, std::move(of), reply, [this, r = std::move(r), opening, reply](const chat::opened_chat& got) {
         auto ready = r;
-        if (const auto put = chat::begin_with_opening(ready, opening, got); !put) return feed->refuse(put.error());
-        ready.feed = feed;
-        const auto begun = door_.daemon.start_run(std::move(ready), {});
-        if (!begun)
-          feed->refuse(begun.error());
-        else if (*begun != feed)
-          feed->refuse({errc::unavailable, "another request has begun the run " + json::json_quoted(r.run) +
-                                               " meanwhile; `mcpbx attach` follows it"});
+        if (const auto put = chat::begin_with_opening(ready, opening, got); !put) {
+          r.feed->refuse(put.error());
+          if (r.detach) reply.error(mcp::server::to_rpc_error(put.error()));
+        } else if (r.detach) {
+          start_detached(std::move(ready), reply);
+        } else if (const auto begun = door_.daemon.start_run(std::move(ready), {}); !begun) {
+          r.feed->refuse(begun.error());
+        } else if (*begun != r.feed) {
+          r.feed->refuse(begun_meanwhile(r.run));
+        }
       });
   std::erase_if(door_.openings, [](const auto& one) { return one.second.expired(); });
-  if (reads->is_open()) door_.openings[run] = reads;
+  if (!reads->is_open()) return;
+  door_.openings[run] = reads;
+  forget_openings();
+  openings_.push_back(reads);
+}
+
+// Forgets the runs of this caller that have begun since, or cannot begin. Returns the number of detached ones among the
+// others.
+std::size_t rpc_caller::forget_openings() {
+  std::erase_if(openings_, [](const auto& one) {
+    const auto reads = one.lock();
+    return !reads || !reads->is_open();
+  });
+  return static_cast<std::size_t>(
+      std::ranges::count_if(openings_, [](const auto& one) { return one.lock()->detached(); }));
+}
+
+// Ends the runs that wait for what they begin with at this request, or at any: others who follow them cannot go on
+// without the caller for whom everything is read.
+void rpc_caller::end_openings(std::optional<std::uint64_t> serial) {
+  for (const auto& one : std::vector(openings_))
+    if (const auto reads = one.lock(); reads && reads->is_open() && (!serial || reads->serial() == *serial))
+      reads->leave();
 }
 
 // Returns the beginning of a run of this principal that has not begun yet, or null. A run that has begun goes before

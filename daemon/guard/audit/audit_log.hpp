@@ -36,9 +36,8 @@ class audit_log {
   audit_log(const audit_log&) = delete;
   audit_log& operator=(const audit_log&) = delete;
 
-  /// Appends a record and calls `then` later, on the speaking thread and in order of appending: when the record is in
-  /// the file, and so survives this process, or cannot be. Creates the file with mode 0600; reopens it after a
-  /// rotation.
+  /// Appends a record and calls `then` later, on the speaking thread and in order: when the record is in the file, or
+  /// cannot be. Creates the file with mode 0600; reopens it after a rotation.
   void append(audit_record r, std::function<void()> then);
   const counters& counts() const;
   /// Returns the path of the file, or "".

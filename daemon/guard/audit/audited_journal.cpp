@@ -1,13 +1,14 @@
 // Follows the open calls of each run by its records and audits each call at its end.
 #include "daemon/guard/audit/audited_journal.hpp"
 
+#include "mcp/support/keyed_hash.hpp"
+
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -115,7 +116,7 @@ class call_watch {
   }
 
   std::string run_, principal_;
-  std::unordered_map<std::string, open_call> open_;
+  text_map<open_call> open_;
 };
 
 class audited_run final : public store::run_journal {

@@ -16,9 +16,8 @@
 
 namespace mcpbx::daemon::audit {
 
-/// Returns a function for record_rules::closed that audits the calls ended by closing a run of an earlier process. It
-/// reads the records on the journal's lane and does the rest on `executor`, the speaking thread. `log` and `time` must
-/// outlive the posted work.
+/// Returns a function for record_rules::closed that audits the calls ended by closing a run of an earlier process.
+/// `executor` is the speaking thread; `log` and `time` must outlive the posted work.
 std::function<void(const std::vector<stored::run_record>& before, const std::vector<stored::run_record>& closing)>
 audit_of_closed_runs(boost::asio::any_io_executor executor, audit_log& log, time_source& time);
 

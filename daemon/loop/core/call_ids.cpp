@@ -1,6 +1,7 @@
 // Copies a message only if one of its ids must change. If all ids are new, the check needs one small hash set.
 #include "daemon/loop/core/call_ids.hpp"
 
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -8,16 +9,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 namespace mcpbx::daemon::core {
 namespace {
 
-using ids = std::unordered_set<std::string_view>;
+using ids = text_view_set;
 
-bool all_new(const std::vector<const providers::tool_call_block*>& calls, const std::unordered_set<std::string>& before,
+bool all_new(const std::vector<const providers::tool_call_block*>& calls, const text_set& before,
              const std::vector<call_report>& earlier) {
   ids seen;
   for (const auto* c : calls)
@@ -27,15 +26,15 @@ bool all_new(const std::vector<const providers::tool_call_block*>& calls, const 
 
 }  // namespace
 
-std::unordered_set<std::string> ids_of(const std::vector<providers::message_ptr>& messages) {
-  std::unordered_set<std::string> all;
+text_set ids_of(const std::vector<providers::message_ptr>& messages) {
+  text_set all;
   for (const auto& m : messages)
     for (const auto& b : m->blocks)
       if (const auto* call = std::get_if<providers::tool_call_block>(&b)) all.insert(call->id);
   return all;
 }
 
-providers::message_ptr with_unique_ids(providers::message_ptr m, const std::unordered_set<std::string>& before,
+providers::message_ptr with_unique_ids(providers::message_ptr m, const text_set& before,
                                        const std::vector<call_report>& earlier, random_source& random) {
   const auto calls = m->calls();
   if (calls.empty() || all_new(calls, before, earlier)) return m;
@@ -55,9 +54,9 @@ providers::message_ptr with_unique_ids(providers::message_ptr m, const std::unor
   return copy;
 }
 
-void separate_ids(std::vector<providers::message_ptr>& messages, std::unordered_set<std::string>& taken) {
-  std::unordered_map<std::string, std::size_t> uses;     // number of renamings of each repeated id
-  std::unordered_map<std::string, std::string> renamed;  // old id to new id, for the latest assistant message
+void separate_ids(std::vector<providers::message_ptr>& messages, text_set& taken) {
+  text_map<std::size_t> uses;     // number of renamings of each repeated id
+  text_map<std::string> renamed;  // old id to new id, for the latest assistant message
   for (auto& m : messages) {
     if (m->role == providers::role::assistant) renamed.clear();
     std::shared_ptr<providers::message> copy;

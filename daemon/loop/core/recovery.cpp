@@ -2,11 +2,11 @@
 #include "daemon/loop/core/recovery.hpp"
 
 #include "daemon/loop/core/run_core.hpp"
+#include "mcp/support/keyed_hash.hpp"
 
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <variant>
 
 namespace mcpbx::daemon::core {
@@ -35,7 +35,7 @@ bool goes_on(const std::vector<stored::run_record>& of_a_run, bool detached_too)
 
 std::vector<stored::record::meant_tool> meant_tools(const std::vector<stored::run_record>& of_a_run) {
   std::vector<stored::record::meant_tool> all;
-  std::unordered_set<std::string_view> names;
+  text_view_set names;
   const auto add = [&](const std::vector<stored::record::meant_tool>& tools) {
     for (const auto& tool : tools)
       if (names.insert(tool.name).second) all.push_back(tool);

@@ -1,12 +1,13 @@
 // Reads the messages in one pass. The calls of the latest assistant message stay open until all their results are read.
 #include "daemon/loop/json/caller_history.hpp"
 
+#include "mcp/support/keyed_hash.hpp"
+
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace mcpbx::daemon::event_json {
@@ -117,8 +118,8 @@ class history_maker {
   }
 
   std::vector<providers::message_ptr> made_;
-  std::vector<open_call> open_;  // calls of the latest assistant message, until all have their results
-  std::unordered_map<std::string_view, std::size_t> numbers_;  // indices in open_ by call id
+  std::vector<open_call> open_;         // calls of the latest assistant message, until all have their results
+  text_view_map<std::size_t> numbers_;  // indices in open_ by call id
   std::size_t answered_ = 0;
   std::size_t at_ = 0, caller_ = 0;  // indices of the present message and of the one with the open calls
   std::optional<message_fault> fault_;

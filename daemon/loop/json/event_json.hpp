@@ -4,13 +4,13 @@
 #include "daemon/loop/core/run_facts.hpp"
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/json/raw_json.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "providers/model/message.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 namespace mcpbx::daemon::event_json {
@@ -67,7 +67,7 @@ struct kept_part {
   bool session = false;                 ///< true: the session exists in the journal
   std::size_t messages = 0, calls = 0;  ///< numbers of recorded messages and calls, from the first
   int rounds = 0;
-  std::unordered_set<std::string> lost;  ///< ids of recorded calls whose results are not recorded
+  text_set lost;  ///< ids of recorded calls whose results are not recorded
 };
 
 /// Returns the result of a run that has ended or hands calls to its caller (L16), without the session's earlier

@@ -1,12 +1,13 @@
 // Sorts the results among the places that hold results. Messages keep their number of results.
 #include "daemon/loop/results/result_order.hpp"
 
+#include "mcp/support/keyed_hash.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace mcpbx::daemon::results {
@@ -22,7 +23,7 @@ struct placed_result {
 };
 
 std::vector<placed_result> results_by_call(const providers::message& calls, std::span<const message_ptr> answers) {
-  std::unordered_map<std::string_view, std::size_t> numbers;
+  text_view_map<std::size_t> numbers;
   for (const auto* c : calls.calls()) numbers.emplace(c->id, numbers.size());
   std::vector<placed_result> all;
   for (const auto& m : answers)

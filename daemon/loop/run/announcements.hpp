@@ -8,6 +8,7 @@
 #include "daemon/loop/tools/round_tools.hpp"
 #include "daemon/store/records/record.hpp"
 #include "mcp/json/raw_json.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/time.hpp"
 #include "providers/model/message.hpp"
 
@@ -16,7 +17,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -100,7 +100,7 @@ class announcements {
   bool holding_ = false;  // inside hold()
   std::vector<run_event> held_;
   bool journal_broken_ = false;
-  std::unordered_set<std::string> told_calls_;  // ids of the present round with a tool_call event
+  text_set told_calls_;       // ids of the present round with a tool_call event
   bool formulating_ = false;  // "Formulating response..." was sent in this round; each round_started sets it anew
   std::string told_left_out_;
   std::optional<status_writer> writer_;

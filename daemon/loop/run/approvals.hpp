@@ -9,6 +9,7 @@
 #include "daemon/policy/policy.hpp"
 #include "daemon/store/records/record.hpp"
 #include "mcp/json/raw_json.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/time.hpp"
 
 #include <cstddef>
@@ -17,7 +18,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -83,7 +83,7 @@ class approvals {
   subject of_;
   std::function<void(std::string)> expired_;
   std::vector<open_question> questions_;
-  std::unordered_set<std::string> asked_before_;
+  text_set asked_before_;
   std::size_t looked_at_ = 0;  // number of messages that model_saw_output() has checked
   bool saw_output_ = false;    // one of them holds tool results or words of tool servers
 };

@@ -22,6 +22,7 @@
 #include "daemon/store/journal.hpp"
 #include "mcp/async/inbox.hpp"
 #include "mcp/async/short_wait.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/time.hpp"
 #include "providers/model/message.hpp"
 
@@ -34,7 +35,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -244,10 +244,10 @@ class live_run final : public providers::model_events,
   std::shared_ptr<run_feed> feed_;
   std::weak_ptr<live_run> before_, next_;  // the run that it waits for, and the one that waits for it
   bool stopping_ = false, over_ = false;
-  bool left_ = false;                         // the run was left for the next process
-  bool picked_up_ = false;                    // an earlier process began the run
-  session_before before_this_;                // until the first record has it
-  std::unordered_set<std::string> call_ids_;  // of all calls in the conversation before the run's first reply
+  bool left_ = false;           // the run was left for the next process
+  bool picked_up_ = false;      // an earlier process began the run
+  session_before before_this_;  // until the first record has it
+  text_set call_ids_;           // of all calls in the conversation before the run's first reply
   core::run_core core_;
   std::deque<core::run_command> todo_;
   async::inbox<item> inbox_;

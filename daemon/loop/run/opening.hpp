@@ -6,12 +6,12 @@
 #include "daemon/loop/tools/tool_source.hpp"
 #include "daemon/store/journal.hpp"
 #include "daemon/store/records/record.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/time.hpp"
 #include "providers/model/message.hpp"
 
 #include <memory>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 namespace mcpbx::daemon::run {
@@ -32,7 +32,7 @@ struct opening_parts {
 
 struct run_opening {
   stored::record::run_started first;
-  std::unordered_set<std::string> call_ids;  ///< of all calls in the conversation
+  text_set call_ids;  ///< of all calls in the conversation
 };
 
 /// Builds run_started: the system prompt (the request's, else the model's) with the guidance and the servers'

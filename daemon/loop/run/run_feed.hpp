@@ -9,6 +9,7 @@
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/text_parts.hpp"
 
 #include <cstddef>
@@ -19,7 +20,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -186,12 +186,12 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   std::uint64_t first_ = 0;
   std::uint64_t numbered_ = 0;  // all events before this place have their number
   std::uint64_t last_seq_ = 0, base_seq_ = 0;
-  state base_;                                               // after the events before first_
-  bool lost_ = false;                                        // base_ has events that were never sent and got no number
-  std::uint64_t start_ = 0, start_seq_ = 0;                  // place and number at which readers begin after reopen()
-  std::unordered_map<std::string, std::uint64_t> progress_;  // by call: place of progress that can still be replaced
-  std::deque<std::uint64_t> logs_;                           // places of logs that can still be dropped
-  std::vector<feed_reader*> readers_;                        // inside tell(), null for those that have left
+  state base_;                               // after the events before first_
+  bool lost_ = false;                        // base_ has events that were never sent and got no number
+  std::uint64_t start_ = 0, start_seq_ = 0;  // place and number at which readers begin after reopen()
+  text_map<std::uint64_t> progress_;         // by call: place of progress that can still be replaced
+  std::deque<std::uint64_t> logs_;           // places of logs that can still be dropped
+  std::vector<feed_reader*> readers_;        // inside tell(), null for those that have left
   int telling_ = 0;
   std::size_t bytes_ = 0;
   json::raw_json result_;

@@ -135,14 +135,8 @@ class runner {
   };
   /// Called when the run's start is stored, as safely as the journal can, or with the reason why it is not.
   using recorded = std::function<void(result<recorded_run>)>;
-  /// Starts a run, or finds the run of this name if the request repeats it or has only the name, or continues a parked
-  /// run with `results`. Attach to the returned feed in the same turn. `told` is for the start of a detached run; any
-  /// other run is cancelled when its last reader leaves. Errors:
-  /// - errc::invalid_argument: the name belongs to another request or caller, or these results are not waited for
-  /// - errc::limit: too many runs; errc::config: sessions are not kept; those of model_source
-  /// - errc::unavailable: the session is in use, the daemon is stopping, or the run was left for the next process
-  /// - errc::not_found: no run of this name, for a request with only a name or with `results`
-  /// Errors of reading the session come later: the feed ends with the error instead of `done`.
+  /// Starts a run, finds the one of this name, or continues a parked one with `results`. Attach to the feed in the same
+  /// turn. `told` hears of the start of a detached run. README.md ("Starting a run") lists the errors.
   result<std::shared_ptr<run_feed>> start(run_request r, recorded told = {});
   /// Finds out how a run would begin with this request, without starting one: calls no model and stores nothing. Calls
   /// `then` in a later turn, or at once for errors, which are those of start() and of reading the session.
@@ -161,14 +155,10 @@ class runner {
     std::string session;  ///< or ""
   };
   /// Reads the latest ended run of this name from the journal; with a `likeness` only a detached one of the same
-  /// request. Calls `then` in a later turn if runs are kept, else at once; never after the runner's end. Errors are
-  /// those of find() and of journal::find_ended().
-  /// If find() knows the run by then, errc::not_found replaces the latter.
+  /// request. Calls `then` in a later turn if runs are kept, else at once. Errors as find() and journal::find_ended().
   void recall(std::string_view run, std::uint64_t likeness, std::function<void(result<recalled_run>)> then);
   /// Asks the run to end as `cancelled`; its feed still gives the result. Returns false if no run of this name is
-  /// active; then `done` is not called. Else calls `done` later, when no restart can continue the run: the cancel is in
-  /// the journal, or the run is over. errc::io: it could not be stored, but the run ends; errc::unavailable: the run
-  /// was left for the next process, or another daemon continues it.
+  /// active. Else calls `done` later, when no restart can continue the run. README.md ("Cancelling a run") has errors.
   bool cancel(std::string_view run, std::string text, std::function<void(result<void>)> done = {});
   /// Answers an open question of a run. Calls `done` when the answer is stored or could not be, never from inside.
   /// errc::not_found: no such run or question is open; errc::io: the answer could not be stored.
@@ -177,10 +167,8 @@ class runner {
   std::size_t active() const;
   /// Returns the counters. Valid until the next call.
   const loop_counters& counts() const;
-  /// Refuses new runs and gives the active ones the time `grace` to end. Then leaves parked runs (these at once) and
-  /// detached runs to the next process if runs are kept: their readers get an error that says so. Ends all other runs
-  /// as `interrupted`, with a result. Returns when no run is active. The runner holds the journals of the runs that it
-  /// left, so destroy it before the journal is used again.
+  /// Refuses new runs, gives active ones the time `grace`, leaves parked and detached ones to the next process, and
+  /// ends others as `interrupted`. It holds the journals of runs that it left: destroy it before using the journal.
   boost::asio::awaitable<void> shut_down(milliseconds grace = milliseconds(0));
 
  private:

@@ -129,6 +129,7 @@ void server_questions::attach_to(mcp::clients::server_call& call, const std::str
 
 server_questions::reaction server_questions::take(asked a) {
   if (!a.at->waits(a.ticket)) return {};
+  a.question.trace = of_.request.trace;
   if (!of_.core.is_open(a.call) || of_.core.ending()) {
     a.at->finish(a.ticket, is_input(a.question) ? answered(mcp::questions::input_answer("cancel"))
                                                 : refused(mcp::rpc::code::cancelled, "the run of this call is ending"));

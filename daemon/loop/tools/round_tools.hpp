@@ -4,6 +4,7 @@
 #pragma once
 #include "daemon/store/records/record.hpp"
 #include "mcp/client/catalog/catalog.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "providers/model/message.hpp"
 
 #include <cstddef>
@@ -14,8 +15,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace mcpbx::daemon::tools {
@@ -34,8 +33,7 @@ struct offered_tools {
   std::size_t room = any_number;                   ///< largest number of tools of the catalog
   std::vector<std::string> left_out;               ///< names in `entries` for which there was no room
   std::string guidance;                            ///< text for the system prompt (L7); "" without tools
-  std::unordered_map<std::string_view, const mcp::catalogs::catalog_entry*>
-      by_name;  ///< by the model's name; views into names
+  text_view_map<const mcp::catalogs::catalog_entry*> by_name;  ///< by the model's name; views into names
   /// Returns the tool with this name for the model, or null.
   const mcp::catalogs::catalog_entry* find(std::string_view name) const;
   /// Returns the model's name of the tool that the catalog or the caller calls `name`; "" if it is not offered.
@@ -56,7 +54,7 @@ class question_words {
   bool empty() const noexcept { return words_.empty(); }
 
  private:
-  std::unordered_set<std::string> words_;
+  text_set words_;
 };
 
 /// A tool in the dialect of an API. `entry` is the index of its catalog entry in the span given to the adapter.

@@ -3,6 +3,7 @@
 // catalog only the changed tools are adapted again.
 #include "daemon/loop/tools/caller_tools.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/log.hpp"
 #include "providers/model/names.hpp"
 #include "providers/schema/adapt/adapt.hpp"
@@ -53,7 +54,7 @@ class adapter {
   };
 
   const made_tool& known(const mcp::catalogs::catalog_entry& e, const std::string& shown, std::string_view api) {
-    const std::hash<std::string_view> hash_of;
+    const keyed_hash hash_of;
     const auto place = e.hash ^ hash_of(shown) ^ (hash_of(api) << 1);
     auto at = kept_.find(place);
     if (at != kept_.end() && at->second.is(e, shown, api)) return at->second.tool;

@@ -15,10 +15,8 @@ inline constexpr int record_format_version = 1;
 /// byte for byte; invalid UTF-8 in texts becomes U+FFFD. `assistant` must have its message.
 std::string to_text(const run_record& r);
 
-/// Reads a text that to_text() wrote. Unknown members are ignored and absent ones have their default, so that records
-/// of other versions can be read. errc::parse with the reason: no JSON object (or deeper than 10,000 levels), an
-/// unknown type or word, a member of a wrong kind, two calls with one id in a message, or a missing message, call id or
-/// run name. errc::config: a newer version of the format.
+/// Reads a text that to_text() wrote. Ignores unknown members and gives absent ones their default, so that records of
+/// other versions can be read. errc::parse: a fault, with the reason. errc::config: a newer version of the format.
 result<run_record> record_from(std::string_view text);
 
 /// Reads many records, each as record_from() does. The runs of a session mostly have the same limits, which make up

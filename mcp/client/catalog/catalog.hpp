@@ -11,6 +11,7 @@
 #include "mcp/json/raw_json.hpp"
 #include "mcp/protocol/extensions.hpp"
 #include "mcp/protocol/features.hpp"
+#include "mcp/support/keyed_hash.hpp"
 
 #include <cstdint>
 #include <map>
@@ -19,7 +20,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace mcpbx::mcp::catalogs {
@@ -77,7 +77,8 @@ struct dropped_item {
 struct extension_route {
   std::string server;  ///< configured name
   std::weak_ptr<clients::client> owner;
-  protocol::extension_methods methods;
+  protocol::extension_methods methods;  ///< named by its entry
+  std::vector<std::string> open = {};   ///< its open extensions, as protocol::open_extensions() finds them
 };
 /// All of them in the order of the configuration; null: there are none.
 using extension_routes_ptr = std::shared_ptr<const std::vector<extension_route>>;
@@ -141,7 +142,7 @@ class catalog {
   withheld_tools withheld_;
   std::vector<dropped_item> dropped_;
   catalog_rest rest_;
-  std::unordered_map<std::string_view, entry_ptr> by_name_;
+  text_view_map<entry_ptr> by_name_;
   std::uint64_t revision_;
   static constexpr std::size_t most_similar = 5, most_asked = 64, longest_asked = 256;
   struct asked {

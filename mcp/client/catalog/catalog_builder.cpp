@@ -25,18 +25,10 @@ bool is_same_owner(const std::weak_ptr<clients::client>& a, const std::weak_ptr<
   return !a.owner_before(b) && !b.owner_before(a);
 }
 
-extension_routes_ptr routes_of_extensions(std::span<const catalog_server> servers) {
-  std::vector<extension_route> routes;
-  for (const catalog_server& s : servers)
-    if (!s.extensions.empty()) routes.push_back({s.name, s.owner, s.extensions});
-  if (routes.empty()) return nullptr;
-  return std::make_shared<const std::vector<extension_route>>(std::move(routes));
-}
-
 bool are_same_routes(const extension_routes_ptr& a, const extension_routes_ptr& b) {
   if (!a || !b) return a == b;
   return std::ranges::equal(*a, *b, [](const extension_route& x, const extension_route& y) {
-    return x.server == y.server && is_same_owner(x.owner, y.owner) && x.methods == y.methods;
+    return x.server == y.server && is_same_owner(x.owner, y.owner) && x.methods == y.methods && x.open == y.open;
   });
 }
 
@@ -72,6 +64,8 @@ void catalog_builder::set_servers(std::vector<server> servers) {
     before.push_back(known ? old : no_server);
     dropped_.push_back(known ? std::move(dropped[old]) : std::vector<std::vector<std::string>>(kinds_.size()));
     offers_.push_back(known ? std::move(offers[old]) : told_offers());
+    offers_.back().extensions = s.extensions;
+    offers_.back().open = protocol::open_extensions(s.extensions, offers_.back().offers);
     names_.push_back(s.name);
     owners_.push_back(s.owner);
     const auto uris = std::make_shared<const uri_filter>(s.resources);
@@ -82,8 +76,6 @@ void catalog_builder::set_servers(std::vector<server> servers) {
     return a.name == b.name && a.prefix == b.prefix && is_same_owner(a.owner, b.owner) && *a.filter == *b.filter;
   };
   if (!std::ranges::equal(readable, readable_, is_same_server)) routes_ = nullptr;
-  if (auto extensions = routes_of_extensions(servers); !are_same_routes(extensions, extensions_))
-    extensions_ = std::move(extensions);
   seen_->keep_only(names_);
   hints_->keep_only(names_);
   for (listed_items& items : items_) items.set_servers(named, before);
@@ -96,7 +88,9 @@ protocol::feature_list catalog_builder::tools_of(std::string_view server) const 
 }
 
 void catalog_builder::set_offers(std::size_t index, const protocol::server_offers& offers) {
-  offers_.at(index).offers = offers;
+  told_offers& told = offers_.at(index);
+  told.offers = offers;
+  told.open = protocol::open_extensions(told.extensions, offers);
 }
 
 void catalog_builder::set_silent(std::size_t index, bool silent) {
@@ -148,6 +142,16 @@ const resource_routes_ptr& catalog_builder::build_routes(const std::vector<featu
   return routes_ = std::move(routes);
 }
 
+const extension_routes_ptr& catalog_builder::build_extensions() {
+  std::vector<extension_route> all;
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    if (const told_offers& told = offers_[i]; !told.extensions.named.empty() || !told.open.empty())
+      all.push_back({names_[i], owners_[i], told.extensions.named, told.open});
+  auto routes = all.empty() ? nullptr : std::make_shared<const std::vector<extension_route>>(std::move(all));
+  if (!are_same_routes(routes, extensions_)) extensions_ = std::move(routes);
+  return extensions_;
+}
+
 std::vector<dropped_item> catalog_builder::all_dropped() const {
   std::vector<dropped_item> all;
   for (std::size_t i = 0; i < names_.size(); ++i) {
@@ -172,17 +176,18 @@ catalog_ptr catalog_builder::build() {
   auto others = build_items();
   auto routes = build_routes(others);
   auto offers = joined_offers(offers_);
+  const auto& extensions = build_extensions();
   auto dropped = all_dropped();
   const catalog_rest& rest = last_->rest();
   if (!std::ranges::equal(entries, last_->entries()) || withheld != last_->withheld() || others != rest.others ||
-      routes != rest.routes || offers != rest.offers || extensions_ != rest.extensions || dropped != last_->dropped())
+      routes != rest.routes || offers != rest.offers || extensions != rest.extensions || dropped != last_->dropped())
     last_ = std::make_shared<const catalog>(std::move(entries), last_->revision() + 1, std::move(withheld),
                                             std::move(dropped),
                                             catalog_rest{.others = std::move(others),
                                                          .offers = std::move(offers),
                                                          .routes = std::move(routes),
                                                          .hints = hints_,
-                                                         .extensions = extensions_});
+                                                         .extensions = extensions});
   return last_;
 }
 

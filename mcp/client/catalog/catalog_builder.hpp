@@ -52,6 +52,7 @@ class catalog_builder {
   void notice(const std::string& server, const std::vector<std::string>& sentences);
   std::vector<feature_entries_ptr> build_items();
   const resource_routes_ptr& build_routes(const std::vector<feature_entries_ptr>& others);
+  const extension_routes_ptr& build_extensions();
   std::vector<dropped_item> all_dropped() const;
 
   protocol::feature_table kinds_;
@@ -66,7 +67,7 @@ class catalog_builder {
   std::shared_ptr<hint_book> hints_ = std::make_shared<hint_book>();
   feature_entries_ptr no_resources_, no_templates_;  // for a table without these kinds
   resource_routes_ptr routes_;                       // the last ones; null: the servers have changed
-  extension_routes_ptr extensions_;
+  extension_routes_ptr extensions_;                  // the last ones
   catalog_ptr last_;
   std::vector<std::string> notices_;
   std::set<std::string> noticed_;

@@ -22,7 +22,7 @@ struct catalog_server {
   std::shared_ptr<const std::string> origin = {};
   item_filter prompts = {};
   item_filter resources = {};  ///< by URI; nothing is renamed
-  protocol::extension_methods extensions = {};
+  protocol::extension_rules extensions = {};
 };
 
 }  // namespace mcpbx::mcp::catalogs

@@ -4,6 +4,7 @@
 #include "mcp/client/client.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/protocol/features.hpp"
+#include "mcp/support/keyed_hash.hpp"
 
 #include <cstddef>
 #include <map>
@@ -11,7 +12,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace mcpbx::mcp::catalogs {
@@ -63,7 +63,7 @@ class feature_entries {
  private:
   const protocol::feature_kind& kind_;
   std::vector<feature_entry_ptr> entries_;
-  std::unordered_map<std::string_view, feature_entry_ptr> by_key_;
+  text_view_map<feature_entry_ptr> by_key_;
   mutable json::raw_json list_;
 };
 using feature_entries_ptr = std::shared_ptr<const feature_entries>;

@@ -20,13 +20,8 @@ struct item_filter {
 /// Returns true if these patterns let the server's own item of this name through; `deny` wins.
 bool passes(std::span<const std::string> allow, std::span<const std::string> deny, std::string_view own);
 
-/// The `allow` and `deny` of an item_filter for URIs. A denied pattern holds for every spelling of a URI: in upper and
-/// lower case, percent-encoded, with `.`, `..`, backslashes and doubled slashes in its path, with a query or fragment
-/// behind it, with a user, the usual port or a dot behind its host, and for `file` with any host or without `//`; for
-/// http, https, ws, wss and ftp also with any number of slashes before the host and none behind it, and with an address
-/// in any of its spellings. An allowed one must match the URI as it is written and as it is meant. A URI that is
-/// encoded more than four times over passes no pattern at all, and one with control characters, or with characters
-/// beyond ASCII in such a host, no denial.
+/// The `allow` and `deny` of an item_filter for URIs. A denied pattern holds for every spelling of a URI (README.md
+/// lists them); an allowed one must match the URI as it is written and as it is meant.
 class uri_filter {
  public:
   uri_filter() = default;

@@ -6,9 +6,9 @@
 #include "mcp/client/catalog/resource_routes.hpp"
 #include "mcp/client/catalog/tool_names.hpp"
 #include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/keyed_hash.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 namespace mcpbx::mcp::catalogs {
@@ -74,7 +74,7 @@ void listed_items::make_entries(listed& l, taken_keys& taken) const {
   l.left_out.clear();
   std::vector<feature_entry_ptr> entries;
   if (l.list) {
-    std::unordered_map<std::string_view, const feature_entry_ptr*> old;
+    text_view_map<const feature_entry_ptr*> old;
     for (const feature_entry_ptr& e : l.entries) old.emplace(e->own_key, &e);
     for (wanted& w : choose(l, taken)) {
       const protocol::feature_item& item = *w.item;

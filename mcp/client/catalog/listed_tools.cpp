@@ -4,10 +4,10 @@
 #include "mcp/client/catalog/entry_pages.hpp"
 #include "mcp/protocol/eras.hpp"
 #include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 namespace mcpbx::mcp::catalogs {
@@ -83,7 +83,7 @@ void listed_tools::refilter(offered& o) {
 }
 
 void listed_tools::make_entries(offered& o, const std::vector<std::string>& names) {
-  std::unordered_map<std::string_view, const entry_ptr*> old;
+  text_view_map<const entry_ptr*> old;
   for (const entry_ptr& e : o.entries) old.emplace(e->tool, &e);
   std::vector<entry_ptr> entries;
   entries.reserve(o.kept.size());

@@ -1,6 +1,8 @@
 // Remembers which server quoted which URI in a result, so that an unlisted resource can be read from that server.
 // Bounded in number and bytes; a server with many URIs pushes out its own.
 #pragma once
+#include "mcp/support/keyed_hash.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,7 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 namespace mcpbx::mcp::catalogs {
 
@@ -39,7 +40,7 @@ class seen_uris {
   };
   struct share {
     std::list<said_uri> uris{};  // the latest said first
-    std::unordered_map<std::string_view, std::list<said_uri>::iterator> by_uri{};
+    text_view_map<std::list<said_uri>::iterator> by_uri{};
     std::size_t bytes = 0;
   };
   static std::size_t cost(std::string_view uri) noexcept;

@@ -4,6 +4,7 @@
 #include "mcp/json/raw_json.hpp"
 #include "mcp/protocol/features.hpp"
 #include "mcp/support/error.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/time.hpp"
 
 #include <cstddef>
@@ -58,7 +59,7 @@ class feature_lister {
   const protocol::feature_kind* kind_;
   options options_;
   std::vector<protocol::feature_item> items_;
-  std::unordered_set<std::string> keys_;
+  text_set keys_;
   std::unordered_set<std::uint64_t> cursors_;
   json::raw_json cursor_;
   milliseconds ttl_ = milliseconds::max();

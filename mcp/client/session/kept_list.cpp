@@ -1,10 +1,11 @@
 // Compares the result of a walk with the list known before.
 #include "mcp/client/session/kept_list.hpp"
 
+#include "mcp/support/keyed_hash.hpp"
+
 #include <algorithm>
 #include <memory>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace mcpbx::mcp::session {
@@ -21,7 +22,7 @@ bool same_definitions(const protocol::feature_list& a, const std::vector<protoco
 /// Keeps the pages of many walks from staying in memory for a few items each: unchanged items go on sharing the page
 /// that they came in first, changed ones get bytes of their own.
 void share_unchanged(const std::vector<protocol::feature_item>& before, std::vector<protocol::feature_item>& now) {
-  std::unordered_map<std::string_view, const protocol::feature_item*> known;
+  text_view_map<const protocol::feature_item*> known;
   known.reserve(before.size());
   for (const protocol::feature_item& item : before) known.emplace(item.key, &item);
   for (protocol::feature_item& item : now) {

@@ -136,6 +136,11 @@ void session_core::on_lost(rpc::lost_request&& lost, time_point now) {
   pending_.close(lost.id, std::move(outcome));
 }
 
+void session_core::set_extensions(protocol::extension_rules rules) {
+  options_.extensions = std::move(rules);
+  open_extensions_ = protocol::open_extensions(options_.extensions, offers_);
+}
+
 void session_core::send_cancelled(rpc::call_number number, std::string_view reason) {
   output_.session_send(rpc::make_cancelled(number, reason), rpc::outgoing::cancellation(number));
 }
@@ -222,7 +227,7 @@ void session_core::on_notification(const rpc::message& m) {
     if (era_ == clients::era::modern && of_subscription(m.params)) events_.session_task_told(without_mark(m.params));
   } else if (method == "notifications/elicitation/complete" || method == "notifications/tasks/status") {
     events_.session_note(method, m.params);
-  } else if (!protocol::extensions_with(options_.extensions, method).empty()) {
+  } else if (!extensions_of(method).empty()) {
     events_.session_extension_note(method, m.params);
   } else {
     on_list_changed(m);
@@ -241,7 +246,7 @@ void session_core::on_request(const rpc::message& m) {
   if (method == "ping")
     return output_.session_send(rpc::make_result(m.id, json::raw_json::literal("{}")), rpc::outgoing::response());
   if (method == "roots/list" || method == "sampling/createMessage" || method == "elicitation/create" ||
-      !protocol::extensions_with(options_.extensions, method).empty())
+      !extensions_of(method).empty())
     return on_question(m);
   std::string text = "mcpbx does not know the method " + quoted_for_people(method);
   output_.session_send(rpc::make_error(m.id, rpc::rpc_error{rpc::code::method_not_found, std::move(text), {}}),

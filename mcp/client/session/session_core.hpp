@@ -103,8 +103,8 @@ class session_core {
     bool skip_probe = false;             ///< an earlier session found a legacy server
     feature_lister::options listing;
     protocol::feature_table kinds = protocol::feature_kinds();  ///< must outlive the session
-    bool mirrors = false;                         ///< transport::mirrors(): the connection wants outgoing::facts
-    protocol::extension_methods extensions = {};  ///< methods of the server that are passed on
+    bool mirrors = false;                       ///< transport::mirrors(): the connection wants outgoing::facts
+    protocol::extension_rules extensions = {};  ///< methods of the server that are passed on
   };
   session_core(options o, session_output& output, session_events& events);
   session_core(const session_core&) = delete;
@@ -156,6 +156,12 @@ class session_core {
   void set_log_level(std::string_view level, time_point now);
   /// Sends the notification of a caller, once ready(). Dropped if the server does not read, or `_meta` is malformed.
   void notify(std::string_view method, const json::raw_json& params, time_point now);
+  /// Replaces options::extensions; the named ones must be the same, since a legacy server has been told of them.
+  void set_extensions(protocol::extension_rules rules);
+  /// Returns the extensions that may bring this method of the server, sorted; none: it is not passed on.
+  std::vector<std::string> extensions_of(std::string_view method) const {
+    return protocol::extensions_with(options_.extensions.named, open_extensions_, method);
+  }
   /// Tells a legacy server that has asked for roots that they have changed.
   void tell_roots_changed();
   /// Asks a modern server that reports no changes again for each list that is stale by its `ttlMs` (2026-07-28,
@@ -265,6 +271,8 @@ class session_core {
   phase phase_ = phase::idle;
   clients::era era_ = clients::era::unknown;
   std::string revision_, instructions_;
+  protocol::server_offers offers_;
+  std::vector<std::string> open_extensions_;  // of the server, by options::extensions
   time_point now_{};
   protocol::written_meta written_meta_;
 

@@ -140,7 +140,9 @@ void session_core::opened(clients::era e, std::string revision, const json::raw_
     if (options_.mirrors && e == clients::era::modern && list.kind().id == protocol::kind_id::tools)
       list.check_by(&protocol::check_header_params);
   }
-  events_.session_offers(protocol::read_server_offers(capabilities));
+  offers_ = protocol::read_server_offers(capabilities);
+  open_extensions_ = protocol::open_extensions(options_.extensions, offers_);
+  events_.session_offers(offers_);
   if (phase_ != phase::listing) return;
   if (may_listen()) open_listen();  // before the lists, so that no change is missed between the two
   for (kept_list& list : lists_) {

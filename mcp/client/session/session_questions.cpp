@@ -15,18 +15,17 @@ constexpr std::size_t most_unsent_for_progress = std::size_t{64} << 10;
 
 }  // namespace
 
-/// Declares what mcpbx can pass on to some caller, as the revision that is asked for spells it. No caller is known yet:
-/// one that lacks a capability is found out when it is asked. Extensions of the server's entry are declared in both
-/// members, since nothing says which one the server looks at. A process of one caller is told the same, since its lists
-/// stand for those of all processes of the server.
+/// Declares what mcpbx can pass on to some caller, as this revision spells it. No caller is known yet: one that lacks a
+/// capability is found out when it is asked.
 json::raw_json session_core::own_capabilities(std::string_view revision) const {
+  // A process of one caller is told the same, since its lists stand for those of all processes of the server.
   const bool first = revision == "2024-11-05" || revision == "2025-03-26";
   const bool latest = !first && revision != "2025-06-18";
   std::string json = R"({"roots":{"listChanged":true},"sampling":)";
   json += latest ? R"({"context":{},"tools":{}})" : "{}";
   if (!first) json += latest ? R"(,"elicitation":{"form":{},"url":{}})" : R"(,"elicitation":{})";
   std::string others;
-  for (const auto& [name, methods] : options_.extensions)
+  for (const auto& [name, methods] : options_.extensions.named)
     if (!protocol::is_carried(name)) others += (others.empty() ? "" : ",") + json::json_quoted(name) + ":{}";
   if (!others.empty()) json += R"(,"experimental":{)" + others + "}";
   if (latest) {

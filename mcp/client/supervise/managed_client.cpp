@@ -67,6 +67,7 @@ void managed_client::retry_now(std::size_t crowd) {
 
 void managed_client::adjust(server_options o) {
   options_ = std::move(o);
+  if (session_) session_->set_extensions(options_.extensions);
   drive();
 }
 

@@ -138,11 +138,8 @@ bool managed_client::ask_scope(const rpc::rpc_id& id, const clients::server_ques
 }
 
 void managed_client::session_asks(const rpc::rpc_id& id, std::string_view method, json::raw_json params) {
-  clients::server_question q{options_.name,
-                             std::string(method),
-                             std::move(params),
-                             {},
-                             protocol::extensions_with(options_.extensions, method)};
+  clients::server_question q{
+      options_.name, std::string(method), std::move(params), {}, session_->core()->extensions_of(method)};
   const auto by = asked_call(q);
   if (!by) {
     if (!ask_scope(id, q)) refuse_question(id, method, by.error().message);

@@ -1,6 +1,5 @@
 // Watches of resources and logs at one tool server: kept over restarts, with their updates passed to all watchers.
 #include "mcp/client/supervise/managed_client.hpp"
-#include "mcp/protocol/extensions.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -151,7 +150,7 @@ clients::watch managed_client::watch_extensions(clients::extension_note_handler 
 
 // A notification of an extension goes the same way as a log. A process of one caller or run has one listener.
 void managed_client::session_extension_note(std::string_view method, const json::raw_json& params) {
-  const auto names = protocol::extensions_with(options_.extensions, method);
+  const auto names = session_->core()->extensions_of(method);
   const auto* r = logging_call();
   const clients::deferred::call inside(context_.soon);
   if (r != nullptr && r->call.extension_note) {

@@ -14,6 +14,11 @@ void server_session::open(connect::connector& way) {
   link_ = way.open(*this);
 }
 
+void server_session::set_extensions(const protocol::extension_rules& rules) {
+  options_.extensions = rules;
+  if (core_) core_->set_extensions(rules);
+}
+
 void server_session::on_open(std::unique_ptr<transports::transport> connection) {
   if (!owner_) return;
   transport_ = std::move(connection);

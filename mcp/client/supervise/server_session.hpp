@@ -50,6 +50,8 @@ class server_session final : private connect::link_events,
   /// Sends a request; see session_core::call.
   result<rpc::call_number> call(const clients::server_call& c, rpc::call_limits limits, time_point now,
                                 rpc::pending_calls::done_handler done, rpc::pending_calls::progress_handler progress);
+  /// Replaces session_core::options::extensions, also before the session is open.
+  void set_extensions(const protocol::extension_rules& rules);
   std::size_t unsent() const noexcept { return transport_ ? transport_->unsent() : 0; }
   /// Returns true if a request may come back unseen (call_outcome::unseen), so that its params are kept.
   bool gives_back() const noexcept { return transport_ && transport_->mirrors(); }

@@ -237,7 +237,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     const server_options& now = s.client->configured();
     const auto what = [](const server_options& x) {
       return std::tie(x.name, x.identity, x.disabled, x.lazy, x.unusable, x.protocol, x.start_timeout, x.idle_stop,
-                      x.sharing, x.extensions);
+                      x.sharing, x.extensions.named);
     };
     return what(now) == what(o);
   }

@@ -59,7 +59,7 @@ struct server_options {
   /// Longest time for the answer to a question of the server.
   milliseconds question_timeout{600'000};
   catalogs::item_filter prompts = {}, resources = {};  ///< see catalog_server
-  protocol::extension_methods extensions = {};         ///< methods of extensions that pass to the server and from it
+  protocol::extension_rules extensions = {};           ///< methods of extensions that pass to the server and from it
 };
 
 class supervisor {

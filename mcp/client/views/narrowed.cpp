@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,26 +24,15 @@ bool lets_through(const catalogs::item_filter& filter, const catalogs::feature_e
   return filter.allow.empty() || is_named(filter.allow, e.key) || is_named(filter.allow, prefixed);
 }
 
-// Returns the extensions that have methods of their own, as far as the configuration says.
-std::set<std::string, std::less<>> with_methods(std::span<const catalogs::extension_route> routes) {
-  std::set<std::string, std::less<>> names;
-  for (const auto& route : routes)
-    for (const auto& [name, methods] : route.methods)
-      if (!methods.empty()) names.insert(name);
-  return names;
-}
-
 }  // namespace
 
 catalogs::catalog_rest narrowed(const catalogs::catalog_rest& whole, const catalogs::item_filter& prompts,
                                 const catalogs::item_filter& resources) {
   catalogs::catalog_rest rest = whole;
-  if (whole.extensions) {
-    const auto unusable = with_methods(*whole.extensions);
-    rest.offers.extensions = catalogs::without_extensions(rest.offers.extensions, unusable);
-    rest.offers.experimental = catalogs::without_extensions(rest.offers.experimental, unusable);
-    rest.extensions = nullptr;
-  }
+  rest.offers.extensions = rest.offers.bare_extensions;
+  rest.offers.experimental = rest.offers.bare_experimental;
+  rest.offers.unnamed = false;
+  rest.extensions = nullptr;
   const auto replace = [&](const protocol::feature_kind& kind, const catalogs::feature_entries_ptr& entries) {
     if (kind.index() <= rest.others.size()) rest.others[kind.index() - 1] = entries;
   };

@@ -5,7 +5,9 @@
 #include "mcp/http/client/gathered.hpp"
 #include "mcp/redact/cut_text.hpp"
 #include "mcp/support/read_size.hpp"
+#include "mcp/support/recycled.hpp"
 
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
@@ -14,7 +16,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
+#include <cstddef>
 #include <utility>
 
 namespace mcpbx::http::clients {
@@ -23,11 +25,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr std::size_t first_buffer = 16 * 1024, largest_buffer = 64 * 1024;
-// Size of the buffer of a connection in the pool, and of one that waits for its first byte.
-constexpr std::size_t idle_buffer = 4 * 1024;
-// Size of the first read of an answer. Short, so that the first token need not wait for a full buffer.
-constexpr std::size_t first_read = 4 * 1024;
 // Longest body that is sent in one piece with the head.
 constexpr std::size_t small_body = 4 * 1024;
 // Longest header or chunk line in bytes.
@@ -83,7 +80,8 @@ auto client_connection::when_sent() {
   return [self = shared_from_this(), t = task_](const boost::system::error_code& ec, std::size_t) {
     self->sending_ = false;
     // After a failed write the pending read reports the reason: the peer may have answered before it closed.
-    std::exchange(self->record_, {});
+    auto sent = std::exchange(self->record_, {});
+    wipe(sent);
     if (self->closed_ || ec || self->task_ != t || self->stage_ != stage::send) return;
     t->sent = true;
     self->stage_ = stage::first_byte;
@@ -160,42 +158,27 @@ bool client_connection::may_read() {
   return !held_back_;
 }
 
-void client_connection::resize(std::size_t bytes) {
-  buffer_.resize(bytes);
-  held_.set(buffer_.capacity());
-}
-
 void client_connection::read_some() {
-  if (begin_ == end_) begin_ = end_ = 0;
-  if (begin_ > 0) {
-    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
-    end_ -= begin_;
-    begin_ = 0;
-  }
-  if (buffer_.empty())
-    resize(any_byte_ ? first_buffer : idle_buffer);
-  else if (end_ == buffer_.size())
-    resize(buffer_.size() * 2);
+  const auto room = buffer_.room(any_byte_);
+  room_ = read_size(room.size());
   reading_ = true;
   auto done = [self = shared_from_this()](const boost::system::error_code& ec, std::size_t n) { self->on_read(ec, n); };
-  room_ = buffer_.size() - end_;
-  if (!any_byte_) room_ = std::min(room_, first_read);
-  room_ = read_size(room_);
-  const auto space = asio::buffer(buffer_.data() + end_, room_);
+  const auto space = asio::buffer(room.data(), room_);
   if (tls_)
     tls_->async_read_some(space, std::move(done));
   else
-    socket_.async_read_some(space, std::move(done));
+    // The read waits as long as the exchange, and there are many: its memory is used again.
+    socket_.async_read_some(space, asio::bind_allocator(recycling_allocator<std::byte>(), std::move(done)));
 }
 
 void client_connection::on_read(const boost::system::error_code& ec, std::size_t n) {
   reading_ = false;
+  buffer_.came(n);
   if (closed_) return;
   const auto self = shared_from_this();
   if (!task_) return close();  // in the pool: the peer closed, or sent bytes without a request
   if (ec) return ended(ec);
   const bool filled = n == room_ && any_byte_;
-  end_ += n;
   any_byte_ = true;
   const bool first = std::exchange(stage_, stage::body) != stage::body;
   stage_began_ = time_.now();
@@ -203,11 +186,9 @@ void client_connection::on_read(const boost::system::error_code& ec, std::size_t
   parse();
   // The end of the answer may have begun the next exchange on this connection, whose read uses this buffer.
   if (closed_ || reading_) return;
-  if (end_ - begin_ >= longest_line) return fail(stage::body, errc::protocol, "sent a header line above the limit");
-  if (begin_ == end_ && filled && buffer_.size() < largest_buffer) {
-    begin_ = end_ = 0;
-    resize(buffer_.size() * 2);
-  }
+  if (buffer_.unparsed().size() >= longest_line)
+    return fail(stage::body, errc::protocol, "sent a header line above the limit");
+  if (filled) buffer_.widen();
   if (!first && task_) return start_read();
   // Let the first bytes reach the user before a whole buffer is read and parsed. In the pool the owner begins the read.
   if (task_) asio::post(executor_, [self] { self->start_read(); });
@@ -215,11 +196,11 @@ void client_connection::on_read(const boost::system::error_code& ec, std::size_t
 
 void client_connection::parse() {
   using verdict = response_parser::verdict;
-  while (begin_ < end_ && task_) {
+  while (!buffer_.empty() && task_) {
     std::size_t used = 0;
-    body_begin_ = body_end_ = begin_;
-    const auto v = parser_->put({buffer_.data() + begin_, end_ - begin_}, used);
-    begin_ += used;
+    buffer_.begin_parse();
+    const auto v = parser_->put(buffer_.unparsed(), used);
+    buffer_.parsed(used);
     if (closed_ || v == verdict::stopped) return;
     deliver();
     if (closed_) return;
@@ -288,19 +269,12 @@ bool client_connection::on_parsed_head(int status, std::vector<header> headers) 
 }
 
 void client_connection::on_parsed_body(std::string_view bytes) {
-  // Move the chunks of one read together, over bytes that were parsed already, and pass them on as one.
-  const auto from = static_cast<std::size_t>(bytes.data() - buffer_.data());
-  if (body_begin_ == body_end_)
-    body_begin_ = body_end_ = from;
-  else if (body_end_ != from)
-    std::memmove(buffer_.data() + body_end_, bytes.data(), bytes.size());
-  body_end_ += bytes.size();
+  buffer_.join(bytes);
 }
 
 void client_connection::deliver() {
-  if (body_begin_ == body_end_) return;
-  const auto from = std::exchange(body_begin_, body_end_);
-  const std::string_view bytes(buffer_.data() + from, body_end_ - from);
+  const std::string_view bytes = buffer_.take_body();
+  if (bytes.empty()) return;
   if (!packed_) return task_->events->on_body(bytes);
   const auto v = packed_->put(bytes, [this](std::string_view plain) {
     task_->events->on_body(plain);
@@ -318,12 +292,10 @@ void client_connection::complete() {
   t->place.reset();
   auto* const events = std::exchange(t->events, nullptr);
   const auto owner = owner_.lock();
-  const bool keep = begin_ == end_ && !sending_ && parser_->keep_alive() && owner;
+  const bool keep = buffer_.empty() && !sending_ && parser_->keep_alive() && owner;
   any_byte_ = false;  // the read that is pending in the pool will be the first of the next answer
-  if (keep && buffer_.size() > first_buffer && !reading_) {
-    buffer_ = {};
-    held_.set(0);
-  }
+  if (keep && !reading_) buffer_.rest();
+  if (owner && !sending_) owner->keep_text(std::move(t->head));
   if (!keep || !owner->take_back(shared_from_this())) close();
   events->on_end();
 }

@@ -3,6 +3,7 @@
 // (client_connection_limits.cpp). Afterwards it waits in the pool with a read pending, so that a peer's close is seen
 // at once.
 #pragma once
+#include "mcp/http/client/answer_buffer.hpp"
 #include "mcp/http/client/gzip.hpp"
 #include "mcp/http/client/http_client.hpp"
 #include "mcp/http/client/read_gate.hpp"
@@ -10,7 +11,6 @@
 #include "mcp/http/client/tls.hpp"
 #include "mcp/http/stream_socket.hpp"
 #include "mcp/http/url.hpp"
-#include "mcp/support/shared_bytes.hpp"
 #include "mcp/support/time.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -37,13 +37,19 @@ struct route {
 
 /// An exchange while it runs; shared by the user's handle and its connection.
 struct task {
+  explicit task(clients::request&& r) : request(std::move(r)) {}
+  ~task() { wipe(head); }
+  task(const task&) = delete;
+  task& operator=(const task&) = delete;
+
   request request;
   std::shared_ptr<const route> route;
   response_events* events = nullptr;  ///< null once the user has left or the last event was delivered
-  std::string head;                   ///< request line and headers
+  std::string head;                   ///< request line and headers, which may be secrets
   time_point started;
   time_point connecting_since;  ///< start of the present connection; later than `started` if it replaced a stale one
   bool retried = false;         ///< a stale connection was replaced already
+  bool trusted_all = false;     ///< a connection was replaced because its peer's root was not found by name
   bool sent = false;            ///< the whole request was sent on the present connection
   std::weak_ptr<client_connection> line;  ///< the present connection
   std::optional<read_gate::place> place{};
@@ -58,17 +64,18 @@ class connection_owner {
   virtual void resolve(const client_connection* asker, const std::string& host, std::uint16_t port,
                        std::function<void(result<endpoints>)> done) = 0;
   /// A certificate was refused under these settings, by us or by the peer: files that they name are read again for the
-  /// next handshake, since they may be others by then.
-  virtual void tls_failed(const trust& t) = 0;
+  /// next handshake, since they may be others by then. With `not_found_by_name`, every one of the system's certificates
+  /// is read for further handshakes.
+  virtual void tls_failed(const trust& t, bool not_found_by_name) = 0;
   virtual void with_tls(const trust& t, std::function<void(result<tls_context>)> done) = 0;
-  /// Takes a connection back into the pool after an exchange, and calls its start_read() soon. Returns false if it is
-  /// not wanted.
+  /// Takes a connection back into the pool after an exchange, and calls its start_read() soon. It may run another
+  /// exchange at once. Returns false if it is not wanted.
   virtual bool take_back(const std::shared_ptr<client_connection>& c) = 0;
+  /// Takes the memory of a head that is not needed any more, for a later one.
+  virtual void keep_text(std::string&& head) = 0;
   virtual void forget(const client_connection* c) = 0;
-  /// Runs an exchange on a fresh connection, because the pooled one was stale.
+  /// Runs an exchange on a fresh connection, because the pooled one was stale or trusted too few certificates.
   virtual void run_fresh(std::shared_ptr<task> t) = 0;
-  /// Runs an exchange on a connection of the pool, if there is one and its own is still being made.
-  virtual void run_free(const std::shared_ptr<task>& t) = 0;
 };
 
 class client_connection final : public std::enable_shared_from_this<client_connection>, private parser_sink {
@@ -111,7 +118,6 @@ class client_connection final : public std::enable_shared_from_this<client_conne
   std::vector<boost::asio::const_buffer> all_pieces() const;
   bool may_read();
   void read_some();
-  void resize(std::size_t bytes);
   void on_read(const boost::system::error_code& ec, std::size_t n);
   void parse();
   void ended(const boost::system::error_code& ec);
@@ -150,11 +156,8 @@ class client_connection final : public std::enable_shared_from_this<client_conne
   std::string last_connect_error_;
 
   std::string record_;  // head and body in one piece, while they are sent over TLS
-  std::vector<char> buffer_;
-  byte_share held_;                            // bytes of buffer_
-  std::size_t begin_ = 0, end_ = 0;            // bytes read and not parsed yet
-  std::size_t room_ = 0;                       // space for the pending read
-  std::size_t body_begin_ = 0, body_end_ = 0;  // body bytes of this read, moved together at the front of the buffer
+  answer_buffer buffer_;
+  std::size_t room_ = 0;  // space for the pending read
   bool sending_ = false, reading_ = false, reused_ = false, any_byte_ = false, closed_ = false;
   bool held_back_ = false;  // waits for permission of the gate to read on
 };

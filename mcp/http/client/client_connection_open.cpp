@@ -144,7 +144,7 @@ void client_connection::open_tunnel() {
                       if (self->closed_) return;
                       if (ec)
                         return self->fail(stage::connect, errc::unavailable, "could not be reached: " + ec.message());
-                      self->tunnel_.clear();
+                      wipe(self->tunnel_);
                       self->read_tunnel();
                     });
 }
@@ -207,7 +207,15 @@ void client_connection::start_tls() {
 void client_connection::handshake_failed(const boost::system::error_code& ec) {
   const auto why = client_certificate_failure(ec);
   const bool refused = !why.empty() || SSL_get_verify_result(tls_->native_handle()) != X509_V_OK;
-  if (const auto owner = owner_.lock(); owner && refused) owner->tls_failed(route_->trust);
+  const bool not_found = context_.by_name && chain_failed(*tls_);
+  const auto owner = owner_.lock();
+  if (owner && refused) owner->tls_failed(route_->trust, not_found);
+  if (owner && not_found && !task_->trusted_all) {
+    auto t = std::move(task_);
+    t->trusted_all = true;
+    close();
+    return owner->run_fresh(std::move(t));
+  }
   if (!why.empty()) return fail(stage::tls, errc::peer, "was not asked: " + why);
   fail(stage::tls, errc::unavailable, "was refused: " + tls_failure(*tls_, ec));
 }

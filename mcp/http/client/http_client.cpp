@@ -37,8 +37,7 @@ bool has_header(const request& r, std::string_view name) {
 
 class exchange_handle final : public exchange, public recycled<exchange_handle> {
  public:
-  exchange_handle(std::shared_ptr<task> t, std::weak_ptr<connection_owner> pool)
-      : task_(std::move(t)), pool_(std::move(pool)) {}
+  explicit exchange_handle(std::shared_ptr<task> t) : task_(std::move(t)) {}
   ~exchange_handle() override {
     task_->events = nullptr;
     task_->place.reset();
@@ -47,13 +46,9 @@ class exchange_handle final : public exchange, public recycled<exchange_handle> 
   exchange_handle(const exchange_handle&) = delete;
   exchange_handle& operator=(const exchange_handle&) = delete;
   bool sent() const noexcept override { return task_->sent; }
-  void use_free_connection() override {
-    if (const auto pool = pool_.lock()) pool->run_free(task_);
-  }
 
  private:
   std::shared_ptr<task> task_;
-  std::weak_ptr<connection_owner> pool_;
 };
 
 }  // namespace
@@ -67,11 +62,10 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
         options_(std::move(o)),
         names_(std::make_shared<name_lookups>(executor_, time_, options_.look_up)) {}
 
-  std::unique_ptr<exchange> start(request r, response_events& events) {
-    auto t = make_recycled<task>();
+  std::unique_ptr<exchange> start(request&& r, response_events& events) {
+    auto t = make_recycled<task>(std::move(r));
     t->events = &events;
     t->started = time_.now();
-    t->request = std::move(r);
     t->place.emplace(gate_);
     ++counters_.exchanges;
     auto way = route_to(t->request);
@@ -86,12 +80,16 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     } else {
       t->route = *std::move(way);
       write_head(*t);
+      // Both are in the head and the route. Many open exchanges that kept them would slow the heap down.
+      std::string().swap(t->request.url);
+      std::vector<header>().swap(t->request.headers);
       run(t);
     }
-    return std::make_unique<exchange_handle>(std::move(t), weak_from_this());
+    return std::make_unique<exchange_handle>(std::move(t));
   }
 
   void close_all() {
+    forget_head();
     auto idle = std::exchange(idle_, {});
     for (auto& [origin, list] : idle)
       for (auto& c : list) c->close();
@@ -115,11 +113,11 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
 
   void with_tls(const trust& t, std::function<void(result<tls_context>)> done) override {
     auto& known = contexts_[t];
-    if (known.made) return done(known.made);
+    if (known.made.settings) return done(known.made);
     known.waiting.push_back(std::move(done));
     if (known.waiting.size() > 1) return;
-    auto posted = compute_.post([t, executor = executor_, weak = weak_from_this()] {
-      auto loaded = load_tls(t);
+    auto posted = compute_.post([t, all = known.all, executor = executor_, weak = weak_from_this()] {
+      auto loaded = load_tls(t, all);
       asio::post(executor, [t, weak, loaded = std::move(loaded)] {
         if (const auto self = weak.lock()) self->tls_loaded(t, loaded);
       });
@@ -128,9 +126,12 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   }
 
   // The system's bundle is large, and is read once.
-  void tls_failed(const trust& t) override {
-    if (t.ca_file.empty() && t.cert_file.empty()) return;
-    if (const auto known = contexts_.find(t); known != contexts_.end()) known->second.made.reset();
+  void tls_failed(const trust& t, bool not_found_by_name) override {
+    const auto known = contexts_.find(t);
+    if (known == contexts_.end()) return;
+    known->second.all |= not_found_by_name;
+    const bool too_few = known->second.all && known->second.made.by_name;
+    if (too_few || !t.ca_file.empty() || !t.cert_file.empty()) known->second.made = {};
   }
 
   void tls_loaded(const trust& t, const result<tls_context>& loaded) {
@@ -145,15 +146,24 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     list.push_back(c);
     c->keep_until(time_.now() + options_.keep_idle);
     watch_soon(c);
+    if (!opening_.empty()) serve_opening(c->key());
     return true;
+  }
+
+  void keep_text(std::string&& head) override {
+    constexpr std::size_t most = 64, longest = 4096;
+    wipe(head);
+    if (spare_heads_.size() < most && head.capacity() <= longest) spare_heads_.push_back(std::move(head));
   }
 
   void forget(const client_connection* c) override {
     names_->forget(c);
-    const auto list = idle_.find(c->key());
-    if (list == idle_.end()) return;
-    std::erase_if(list->second, [c](const auto& known) { return known.get() == c; });
-    if (list->second.empty()) idle_.erase(list);
+    if (const auto list = idle_.find(c->key()); list != idle_.end()) {
+      std::erase_if(list->second, [c](const auto& known) { return known.get() == c; });
+      if (!list->second.empty()) return;
+      idle_.erase(list);
+    }
+    if (head_.to && head_.to->key == c->key()) forget_head();
   }
 
   void run_fresh(std::shared_ptr<task> t) override {
@@ -163,17 +173,32 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     c->open(std::move(t));
   }
 
-  void run_free(const std::shared_ptr<task>& t) override {
-    const auto line = t->line.lock();
-    if (t->events == nullptr || !line || !line->is_connecting()) return;
-    if (const auto list = idle_.find(line->key()); list == idle_.end() || list->second.empty()) return;
-    line->abandon(t.get());
-    run(t);
-  }
-
   const counters& counts() const noexcept { return counters_; }
 
  private:
+  // Returns the connection that is being made for an exchange; null: none any more.
+  static std::shared_ptr<client_connection> line_of(const std::shared_ptr<task>& t) {
+    auto line = t && t->events != nullptr ? t->line.lock() : nullptr;
+    if (line && !(line->is_open() && line->is_connecting())) line.reset();
+    return line;
+  }
+
+  void forget_opened() {
+    std::erase_if(opening_, [](const std::weak_ptr<task>& one) { return !line_of(one.lock()); });
+  }
+
+  // Gives a connection that has become free to the exchange that has waited longest for its own.
+  void serve_opening(const std::string& key) {
+    forget_opened();
+    const auto next = std::ranges::find_if(
+        opening_, [&](const std::weak_ptr<task>& one) { return line_of(one.lock())->key() == key; });
+    if (next == opening_.end()) return;
+    const auto t = next->lock();
+    opening_.erase(next);
+    line_of(t)->abandon(t.get());
+    run(t);
+  }
+
   // Waits for the close of a connection in the pool, after the consequences of its answer: most are in use again by
   // then.
   void watch_soon(const std::shared_ptr<client_connection>& c) {
@@ -201,6 +226,10 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     ++counters_.connections;
     auto c = std::make_shared<client_connection>(executor_, time_, weak_from_this(), t->route);
     t->line = c;
+    if (t->request.may_move) {
+      forget_opened();
+      opening_.push_back(t);
+    }
     asio::post(executor_, [c, t] {
       if (t->events != nullptr && t->line.lock() == c) c->open(t);
     });
@@ -244,6 +273,10 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   // common block: without it, requests seldom follow each other.
   void write_head(task& t) {
     const auto& r = t.request;
+    if (!spare_heads_.empty()) {
+      t.head = std::move(spare_heads_.back());
+      spare_heads_.pop_back();
+    }
     const bool own = std::ranges::any_of(r.headers, [](const header& h) {
       return is_word(h.name, "host") || is_word(h.name, "user-agent") || is_word(h.name, "accept-encoding");
     });
@@ -251,6 +284,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
       begin_head(t, t.head);
     } else {
       if (head_.to != t.route || head_.common != r.common || head_.method != r.method || head_.gzip != r.accept_gzip) {
+        forget_head();
         head_ = {t.route, r.common, r.method, r.accept_gzip, {}};
         begin_head(t, head_.text);
       }
@@ -265,6 +299,13 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
       t.head.append("Content-Length: "sv).append(digits.data(), end).append("\r\n"sv);
     }
     t.head.append("\r\n"sv);
+  }
+
+  // The beginning of a head may hold a key of its server. It is kept for as long as a connection to there is open and
+  // may serve the next request, but not longer.
+  void forget_head() {
+    wipe(head_.text);
+    head_ = {};
   }
 
   // Writes the request line and the headers that do not differ among requests of one kind.
@@ -290,6 +331,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   /// Certificates of one trust setting, loaded or being loaded.
   struct tls_entry {
     tls_context made;
+    bool all = false;  ///< a certificate was not found by name, so every one of the system's is read
     std::vector<std::function<void(result<tls_context>)>> waiting;
   };
 
@@ -313,9 +355,11 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   std::string last_url_;
   std::shared_ptr<const route> last_route_;  // route to last_url_
   head_start head_;                          // written last for a request with a common block
+  std::vector<std::string> spare_heads_;     // empty, with the memory of earlier heads
   std::map<trust, tls_entry> contexts_;
   std::map<std::string, std::vector<std::shared_ptr<client_connection>>, std::less<>> idle_;
   std::vector<std::weak_ptr<client_connection>> unwatched_;  // came back in this turn
+  std::vector<std::weak_ptr<task>> opening_;                 // exchanges whose connections are being made, oldest first
 };
 
 client::client(asio::any_io_executor executor, time_source& time, async::lane& compute, options o)

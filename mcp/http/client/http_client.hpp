@@ -68,6 +68,7 @@ struct request {
   /// Send the request again, on a fresh connection, when a pooled one turns out to be closed. False for a request that
   /// must not arrive twice: the peer may have read it before it closed.
   bool repeat_stale = true;
+  bool may_move = true;     ///< to a connection that becomes free while its own is being made
   bool long_lived = false;  ///< probe a silent TCP connection, so that a peer that is gone is noticed
 };
 
@@ -100,8 +101,6 @@ class exchange {
   virtual ~exchange() = default;
   /// Returns true if the whole request was given to the network.
   virtual bool sent() const noexcept = 0;
-  /// Sends the request on a connection of the pool if its own is still being made and the pool has one.
-  virtual void use_free_connection() = 0;
 };
 
 class client {
@@ -122,9 +121,9 @@ class client {
   client(const client&) = delete;
   client& operator=(const client&) = delete;
 
-  /// Begins an exchange. A pooled connection that turns out to be closed before any byte of the answer came is replaced
-  /// once by a fresh one, silently, if request::repeat_stale allows it. Redirects are not followed. `events` must
-  /// outlive the returned object.
+  /// Begins an exchange, on a connection of the pool or a fresh one; while that is made, moves it to one that becomes
+  /// free, if request::may_move allows it. Replaces a pooled connection that ended before any byte of the answer once,
+  /// if request::repeat_stale allows it. Follows no redirects. `events` must outlive the returned object.
   std::unique_ptr<exchange> start(request r, response_events& events);
   const counters& counts() const noexcept;
 

@@ -2,6 +2,7 @@
 #include "mcp/http/client/response_parser.hpp"
 
 #include "mcp/http/beast_parser.hpp"
+#include "mcp/support/recycled.hpp"
 
 #include <boost/beast/http/error.hpp>
 
@@ -9,7 +10,7 @@ namespace mcpbx::http::clients {
 
 namespace beast_http = boost::beast::http;
 
-class response_parser::impl final : public beast_parser<false> {
+class response_parser::impl final : public beast_parser<false>, public recycled<impl> {
  public:
   impl(parser_sink& sink, std::size_t max_body) : beast_parser(64 * 1024), sink_(sink) { body_limit(max_body); }
   int status() const { return status_; }

@@ -7,14 +7,67 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <dirent.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <memory>
+#include <string_view>
 
 namespace mcpbx::http::clients {
 
 namespace ssl = boost::asio::ssl;
+
+namespace {
+
+// Returns true for names such as "4b718d9b.0".
+bool is_hashed_name(std::string_view name) {
+  constexpr std::size_t hash = 8;
+  const auto digits = name.substr(0, hash);
+  return name.size() == hash + 2 && name[hash] == '.' && name[hash + 1] >= '0' && name[hash + 1] <= '9' &&
+         std::ranges::all_of(digits, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+bool has_hashed_names(const std::string& folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> files(::opendir(folder.c_str()), ::closedir);
+  while (const dirent* const file = files ? ::readdir(files.get()) : nullptr)
+    if (is_hashed_name(file->d_name)) return true;
+  return false;
+}
+
+// Trusts the system's certificates, or those that the variables name. Returns true if they are looked up by name.
+bool trust_system(ssl::context& context, bool all, boost::system::error_code& ec) {
+  if (const auto folders = all ? std::string() : folders_by_name(); !folders.empty()) {
+    context.add_verify_path(folders, ec);
+    return true;
+  }
+  context.set_default_verify_paths(ec);
+  const bool named = std::getenv(X509_get_default_cert_file_env()) != nullptr ||
+                     std::getenv(X509_get_default_cert_dir_env()) != nullptr;
+  const auto bundle =
+      bundle_elsewhere(named, [](const std::string& path) { return ::access(path.c_str(), R_OK) == 0; });
+  if (!ec && !bundle.empty()) context.load_verify_file(bundle, ec);
+  return false;
+}
+
+bool is_for_another_name(long verdict) {
+  return verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH;
+}
+
+}  // namespace
+
+std::string folders_by_name() {
+  if (std::getenv(X509_get_default_cert_file_env()) != nullptr) return {};
+  const char* const named = std::getenv(X509_get_default_cert_dir_env());
+  const std::string folders = named != nullptr ? named : X509_get_default_cert_dir();
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = folders.find(':', begin);
+    if (has_hashed_names(folders.substr(begin, end - begin))) return folders;
+  }
+  return {};
+}
 
 std::string bundle_elsewhere(bool named, const std::function<bool(const std::string& path)>& exists) {
   if (named || exists(X509_get_default_cert_file()) || exists(X509_get_default_cert_dir())) return {};
@@ -25,20 +78,14 @@ std::string bundle_elsewhere(bool named, const std::function<bool(const std::str
   return {};
 }
 
-result<tls_context> load_tls(const trust& t) {
+result<tls_context> load_tls(const trust& t, bool all) {
   try {
+    bool by_name = false;
     auto context = std::make_shared<ssl::context>(ssl::context::tls_client);
     SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
     context->set_verify_mode(ssl::verify_peer);
     boost::system::error_code ec;
-    if (t.ca_file.empty() || t.system_too) {
-      context->set_default_verify_paths(ec);
-      const bool named = std::getenv(X509_get_default_cert_file_env()) != nullptr ||
-                         std::getenv(X509_get_default_cert_dir_env()) != nullptr;
-      const auto bundle =
-          bundle_elsewhere(named, [](const std::string& path) { return ::access(path.c_str(), R_OK) == 0; });
-      if (!ec && !bundle.empty()) context->load_verify_file(bundle, ec);
-    }
+    if (t.ca_file.empty() || t.system_too) by_name = trust_system(*context, all, ec);
     if (!t.ca_file.empty()) context->load_verify_file(t.ca_file, ec);
     if (ec)
       return fail(errc::config, "The trusted certificates" + (t.ca_file.empty() ? "" : " in \"" + t.ca_file + "\"") +
@@ -58,7 +105,7 @@ result<tls_context> load_tls(const trust& t) {
     SSL_CTX_set_mode(context->native_handle(), SSL_MODE_RELEASE_BUFFERS);
     static constexpr unsigned char http11[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
     SSL_CTX_set_alpn_protos(context->native_handle(), http11, sizeof http11);
-    return context;
+    return tls_context{std::move(context), by_name};
   } catch (const std::exception& e) {
     return fail(errc::io, "TLS cannot be set up: " + std::string(e.what()));
   }
@@ -66,7 +113,7 @@ result<tls_context> load_tls(const trust& t) {
 
 result<std::unique_ptr<tls_stream>> make_tls_stream(stream_socket& socket, const tls_context& context,
                                                     const std::string& host) {
-  auto stream = std::make_unique<tls_stream>(socket, *context);
+  auto stream = std::make_unique<tls_stream>(socket, *context.settings);
   SSL* const handle = stream->native_handle();
   boost::system::error_code not_an_address;
   boost::asio::ip::make_address(host, not_an_address);
@@ -103,10 +150,14 @@ std::string client_certificate_failure(const boost::system::error_code& ec) {
   }
 }
 
+bool chain_failed(tls_stream& stream) {
+  const long verdict = SSL_get_verify_result(stream.native_handle());
+  return verdict != X509_V_OK && !is_for_another_name(verdict);
+}
+
 std::string tls_failure(tls_stream& stream, const boost::system::error_code& ec) {
   const long verdict = SSL_get_verify_result(stream.native_handle());
-  if (verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH)
-    return "its certificate is for another name";
+  if (is_for_another_name(verdict)) return "its certificate is for another name";
   if (verdict != X509_V_OK)
     return std::string("its certificate is not trusted: ") + X509_verify_cert_error_string(verdict);
   return "the TLS handshake failed: " + ec.message();

@@ -12,10 +12,8 @@ namespace mcpbx::mcp::questions {
 /// The methods that a tool server may ask with.
 bool is_question(std::string_view method);
 
-/// Returns the params of a question for its caller: `_meta` names the server, with this progress token instead of the
-/// server's, or none. A modern caller gets no elicitationId and no task, which its revision does not have; a
-/// legacy one gets `elicitation_id` for an elicitation in URL mode that has none. errc::invalid_argument, errc::limit:
-/// the params cannot be read.
+/// Returns the params of a question as its caller's era has them: `_meta` names the server, with this progress token or
+/// none; `elicitation_id` is for legacy callers. errc::invalid_argument, errc::limit: the params cannot be read.
 result<json::raw_json> question_params(const json::raw_json& params, std::string_view server, bool modern_caller,
                                        const std::string& elicitation_id, std::string_view progress_token = {});
 

@@ -26,12 +26,6 @@ namespace mcpbx::mcp::server {
 
 class task_routes;
 
-/// The request that a response answers.
-struct answered {
-  std::uint64_t about = 0;  ///< its serial, or that of the first request of a batch; 0: it answers no request
-  int error = 0;            ///< code of the JSON-RPC error; 0: a result, or a batch
-};
-
 /// The rules for a notification to a caller that reads slowly.
 struct note {
   /// Serial of the caller's own open request that it belongs to (a call, a subscriptions/listen); 0: none.
@@ -42,14 +36,8 @@ struct note {
 };
 
 /// An outbox, the catalog, the clock, and the methods that are no part of MCP.
-class caller_host {
+class caller_host : public reply_outbox {
  public:
-  virtual ~caller_host() = default;
-
-  /// Sends a response. It must reach the caller.
-  virtual void send(const answered& what, const json::segments& text) = 0;
-  /// Tells that the request with this serial, or the batch that begins with it, was cancelled and gets no response.
-  virtual void send_nothing(std::uint64_t /*about*/) {}
   /// Sends a progress notification of the request with this serial. A later one of the same request may replace it.
   virtual void send_progress(std::uint64_t serial, const json::segments& text) = 0;
   /// Sends the notification that the list of this kind has changed. One that has not left yet stands for all.
@@ -95,6 +83,8 @@ class caller_host {
                                   std::string_view /*own*/) const {
     return {};
   }
+  /// Returns false if this caller may use no methods of extensions, so that it is not told of those that need them.
+  virtual bool uses_extensions() const { return true; }
   /// Fails if this caller may not use methods of extensions, with the reason.
   virtual result<void> admit_extension(std::string_view /*method*/) const { return {}; }
   /// Returns the recorder of the caller's tools/calls, prompts/gets, resources/reads and methods of extensions; null:

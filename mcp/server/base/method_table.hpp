@@ -52,6 +52,7 @@ class method_table {
     auto found = handlers_.find(name);
     return found == handlers_.end() ? nullptr : &found->second;
   }
+  bool empty() const noexcept { return handlers_.empty(); }
   /// Returns all names, for suggestions.
   std::vector<std::string_view> names() const {
     std::vector<std::string_view> out;

@@ -27,6 +27,22 @@ class reply_taker {
   virtual void take_reply(open_request& request, const json::segments& text) = 0;
 };
 
+/// The request that a response answers.
+struct answered {
+  std::uint64_t about = 0;  ///< its serial, or that of the first request of a batch; 0: it answers no request
+  int error = 0;            ///< code of the JSON-RPC error; 0: a result, or a batch
+};
+
+/// Interface that takes the responses of a session.
+class reply_outbox {
+ public:
+  virtual ~reply_outbox() = default;
+  /// Sends a response. It must reach the caller.
+  virtual void send(const answered& what, const json::segments& text) = 0;
+  /// Tells that the request with this serial, or the batch that begins with it, was cancelled and gets no response.
+  virtual void send_nothing(std::uint64_t /*about*/) {}
+};
+
 /// The responses of one JSON-RPC batch, gathered into one array.
 class reply_batch {
  public:

@@ -5,6 +5,7 @@
 #include "mcp/client/client.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/server/base/modern_request.hpp"
+#include "mcp/support/keyed_hash.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace mcpbx::mcp::server {
@@ -54,8 +54,8 @@ class task_routes {
 
  private:
   struct share {
-    std::unordered_map<std::string, route> routes;  // by key
-    std::deque<std::string> order;                  // keys, the oldest first
+    text_map<route> routes;         // by key
+    std::deque<std::string> order;  // keys, the oldest first
   };
   static std::string key_of(std::string_view id, bool modern);
   std::map<std::string, share, std::less<>> shares_;  // by principal

@@ -36,10 +36,8 @@ class caller_listens {
   caller_listens(server::caller_host& host, const options& o, protocol::feature_table kinds, milliseconds settle)
       : host_(host), options_(o), kinds_(kinds), settle_(settle), searches_(host, [this] { return search(); }) {}
 
-  /// Opens a stream, or answers with an error. The acknowledgement is the first message of the stream; it comes once
-  /// the servers of all resources have been looked for, which may take several turns and waits for servers that are
-  /// starting. A resource that its server refuses is left out; one that has not answered in longest_wait counts as
-  /// accepted. A resource whose server comes later is watched from then on.
+  /// Opens a stream, or answers with an error. The acknowledgement comes first, once the servers of all resources have
+  /// been looked for, which may take several turns. README.md says what happens to each resource.
   void open(const json::raw_json& params, const server::reply_once& reply);
   /// Takes a changed catalog: watches resources where they are now, those that are many in later turns.
   void refresh();

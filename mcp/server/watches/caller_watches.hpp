@@ -6,6 +6,7 @@
 #include "mcp/server/base/caller_host.hpp"
 #include "mcp/server/base/reply_once.hpp"
 #include "mcp/server/watches/watched_uris.hpp"
+#include "mcp/support/keyed_hash.hpp"
 #include "mcp/support/shared_bytes.hpp"
 #include "mcp/support/small_queue.hpp"
 #include "mcp/support/time.hpp"
@@ -14,7 +15,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -69,7 +69,7 @@ class caller_watches {
 
   server::caller_host& host_;
   milliseconds settle_;
-  std::unordered_map<std::string_view, subscription> subscriptions_;  // by their URIs
+  text_view_map<subscription> subscriptions_;  // by their URIs
   uri_count uris_;
   small_queue<shared_bytes> changed_;  // stale ones
   std::vector<log_watch> logs_;

@@ -15,13 +15,8 @@ inline constexpr std::size_t max_description = 4096;
 /// Largest number of changes reported for one tool.
 inline constexpr std::size_t max_changes = 8;
 
-/// Makes the definition that `api` accepts; `name` must fit already (names.hpp). The schema keeps its bytes except for:
-/// - content that APIs refuse: a missing type, `$schema`, `$id`, `$comment`, combinators at the top, properties that
-///   are no schemas, arrays without items, malformed keywords, dangling references (schema_references.hpp);
-/// - invisible characters (hidden_text.hpp), and titles and descriptions that need cleaning (annotations.hpp);
-/// - for APIs with plain_argument_names, optional arguments with other names;
-/// - for APIs with a part of JSON Schema, everything that schema_for() (reduce.hpp) rewrites.
-/// `changes` reports every loss. An error is the reason to leave this one tool out.
+/// Makes the definition that `api` accepts; `name` must fit already (names.hpp). The schema keeps its bytes except for
+/// what README.md lists; `changes` reports every loss. An error is the reason to leave this one tool out.
 result<tool_definition> adapt_tool(std::string_view name, std::string_view description, const json::raw_json& schema,
                                    std::string_view api = "openai-chat");
 

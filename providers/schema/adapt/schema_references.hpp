@@ -7,9 +7,8 @@
 
 namespace mcpbx::providers::adapt {
 
-/// Removes references that lead out of the document, because nothing is ever fetched. The description of the schema
-/// says so to the model, and `changes` reports the place. Returns the same bytes if there are none, and for schemas
-/// beyond the bounds of json_schema.
+/// Removes references that lead out of the document, because nothing is ever fetched. Says so in the description and in
+/// `changes`. Returns the same bytes if there are none, or beyond the bounds of json_schema.
 json::raw_json mend_references(const json::raw_json& schema, std::vector<std::string>& changes);
 
 }  // namespace mcpbx::providers::adapt

@@ -6,8 +6,7 @@
 namespace mcpbx::providers::adapt {
 
 /// Removes such keywords from one level of a schema, or repairs them if the intent is clear (`exclusiveMinimum: true`
-/// of draft 4, duplicates in `required`). Leaves subschemas to the caller, except values that are no schema at all. A
-/// valid schema is not touched.
+/// of draft 4, duplicates in `required`). Leaves subschemas to the caller, and valid schemas as they are.
 void mend_words(json::raw_object& schema);
 
 }  // namespace mcpbx::providers::adapt

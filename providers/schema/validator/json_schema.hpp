@@ -46,10 +46,8 @@ class json_schema {
                                         ///< pair`; `complete` is false then. "" otherwise
   };
 
-  /// Compiles a schema. Follows references within the document and into the `known` ones, which need not outlive the
-  /// call. Accepts everything for references that lead elsewhere, malformed keywords and unsupported patterns; notes()
-  /// names each. If $schema names a known metaschema, only its vocabularies count (JSON Schema Core, section 8.1).
-  /// errc::parse, errc::limit, or errc::invalid_argument for a value that is no schema.
+  /// Compiles a schema, with references into `known` ones, which need not outlive the call. Accepts everything where it
+  /// cannot check; notes() names each place. errc::parse, errc::limit; errc::invalid_argument: this is no schema.
   static result<json_schema> compile(const json::raw_json& schema, std::span<const known_schema> known = {});
 
   /// Checks a value. Skips parts that are nested too deep; a text with verdict::unread is not checked at all.

@@ -223,8 +223,7 @@ bool takes_mark(const json::raw_json& fragment, bool own) {
 }
 
 // Returns the provider's own message without texts that the API refuses to take back, or an absent value if nothing
-// remains. The decoder leaves them out, but a journal of an earlier version may hold them. Other bytes stay as they
-// are.
+// remains. A journal of an earlier version may hold such texts.
 json::raw_json own_message(const json::raw_json& raw) {
   const auto content = json::walk::find(raw.text(), "content");
   std::string kept;

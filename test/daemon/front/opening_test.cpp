@@ -1,15 +1,6 @@
 // mcpbx/chat with a prompt and resources: they are fetched before the run begins, or it does not begin.
-#include "daemon/front/front_door.hpp"
-#include "test/daemon/front/fake_backend.hpp"
-#include "test/daemon/front/fake_transport.hpp"
-#include "test/mcp/server/fake_host.hpp"
-#include "test/support/contains.hpp"
-#include "test/support/manual_time.hpp"
+#include "test/daemon/front/opening_fixture.hpp"
 
-#include <boost/asio/io_context.hpp>
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,87 +12,6 @@ using namespace mcpbx::daemon::run;
 using namespace mcpbx::daemon::stored;
 using namespace mcpbx::json;
 using namespace mcpbx::test;
-
-namespace {
-
-mcp::catalogs::feature_entry_ptr item(const std::shared_ptr<mcp::clients::client>& owner, const std::string& key,
-                                      const std::string& own) {
-  auto e = std::make_shared<mcp::catalogs::feature_entry>();
-  e->key = key;
-  e->own_key = own;
-  e->server = owner->name();
-  e->owner = owner;
-  return e;
-}
-
-struct opening_fixture {
-  /// `of`: the tool server that calls; "": the person does.
-  explicit opening_fixture(front_door::options o = {}, const std::string& of = "")
-      : door(io.get_executor(), time, backend, std::move(o),
-             [of](const mcp::socket::peer_credentials&) -> result<std::string> { return of; }) {
-    std::vector<mcp::catalogs::feature_entries_ptr> others;
-    for (const auto& kind : mcp::protocol::feature_kinds().subspan(1)) {
-      std::vector<mcp::catalogs::feature_entry_ptr> entries;
-      if (kind.id == mcp::protocol::kind_id::prompts) entries.push_back(item(server, "s__p", "p"));
-      if (kind.id == mcp::protocol::kind_id::resources) {
-        entries.push_back(item(server, "x://a", "x://a"));
-        entries.push_back(item(server, "x://b", "x://b"));
-      }
-      others.push_back(std::make_shared<mcp::catalogs::feature_entries>(kind, std::move(entries)));
-    }
-    auto routes = std::make_shared<mcp::catalogs::resource_routes>(
-        std::vector<mcp::catalogs::resource_server>{{"s", "s", server, nullptr}},
-        others.at(mcp::protocol::resource_kind().index() - 1), others.at(mcp::protocol::template_kind().index() - 1),
-        std::make_shared<mcp::catalogs::seen_uris>());
-    backend.catalog = std::make_shared<mcp::catalogs::catalog>(
-        std::vector<mcp::catalogs::entry_ptr>(), 1, mcp::catalogs::withheld_tools(),
-        std::vector<mcp::catalogs::dropped_item>(),
-        mcp::catalogs::catalog_rest{
-            .others = std::move(others),
-            .routes = std::move(routes),
-            .extensions = std::make_shared<const std::vector<mcp::catalogs::extension_route>>(
-                1, mcp::catalogs::extension_route{"s", server, {{"com.example/find", {"find/*"}}}})});
-    door.accept(std::make_unique<fake_transport>(line), {1000, 100});
-    turn();
-  }
-  ~opening_fixture() {
-    door.close();
-    turn();
-  }
-  void turn() {
-    io.restart();
-    io.poll();
-  }
-  void chat(std::string_view params, int id = 1) {
-    line.say(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"mcpbx/chat","params":)" +
-             std::string(params) + "}");
-    turn();
-  }
-  std::string said() const { return line.sent.empty() ? "" : line.sent.back(); }
-
-  boost::asio::io_context io;
-  manual_time time;
-  fake_backend backend;
-  std::shared_ptr<fake_client> server = std::make_shared<fake_client>("s");
-  fake_transport::line line;
-  front_door door;
-};
-
-/// Returns the id of a request in a line.
-std::string parse_line(const std::string& line) {
-  const auto m = raw_json::parse(line);
-  return m ? std::string(find_member(*m, "id").text()) : std::string();
-}
-
-segments event(std::string_view body) {
-  segments s;
-  s.append_copy(std::string(body));
-  return s;
-}
-
-constexpr std::string_view go = R"({"messages":[{"role":"user","content":{"type":"text","text":"Go."}}]})";
-
-}  // namespace
 
 TEST_CASE("opening: prompt and resources are fetched together from their servers and then the run begins") {
   opening_fixture f;
@@ -115,7 +25,7 @@ TEST_CASE("opening: prompt and resources are fetched together from their servers
   CHECK(f.server->calls[1].params.text() == R"({"uri":"x://b"})");
   f.server->answer(1, R"({"contents":[{"uri":"x://b","text":"bee"}]})");
   CHECK(f.backend.started.empty());
-  f.server->answer(0, go);
+  f.server->answer(0, go_prompt);
   f.turn();
   REQUIRE(f.backend.started.size() == 1);
   const auto& r = f.backend.started[0];
@@ -174,7 +84,7 @@ TEST_CASE("opening: a cancelled request and a caller that leaves cancel the read
     f.door.close();
   }
   CHECK(f.server->cancelled.size() == 1);
-  f.server->answer(0, go);
+  f.server->answer(0, go_prompt);
   f.turn();
   CHECK(f.backend.started.empty());
 }
@@ -184,7 +94,7 @@ TEST_CASE("opening: a request that repeats a run fetches nothing again") {
   constexpr std::string_view request = R"({"run":"mine","prompt":{"name":"s__p"}})";
   f.chat(request);
   REQUIRE(f.server->calls.size() == 1);
-  f.server->answer(0, go);
+  f.server->answer(0, go_prompt);
   f.turn();
   REQUIRE(f.backend.started.size() == 1);
   f.chat(request, 2);
@@ -211,7 +121,7 @@ TEST_CASE("opening: a caller that can be asked is asked for what a prompt needs,
   f.turn();
   REQUIRE(contains(f.said(), R"("method":"elicitation/create")"));
   CHECK(contains(f.said(), R"("mcpbx/server":"s")"));
-  const auto asked = parse_line(f.said());
+  const auto asked = id_in(f.said());
   f.line.say(R"({"jsonrpc":"2.0","id":)" + asked + R"(,"result":{"action":"accept","content":{}}})");
   f.turn();
   CHECK(answers == std::vector<std::string>{R"({"action":"accept","content":{}})"});
@@ -221,7 +131,7 @@ TEST_CASE("opening: a caller that can be asked is asked for what a prompt needs,
   handler->withdraw(second, "enough");
   f.turn();
   CHECK(contains(f.said(), "notifications/cancelled"));
-  f.server->answer(0, go);
+  f.server->answer(0, go_prompt);
   f.turn();
   CHECK(f.backend.started.size() == 1);
   CHECK(answers.size() == 1);
@@ -250,36 +160,6 @@ TEST_CASE("opening: a question to a caller that is asked by a request ends with 
   CHECK(contains(f.said(), "notifications/cancelled"));
 }
 
-namespace {
-
-/// A run that waits for its prompt, whose server asks for input; its caller answers the questions of its runs.
-struct asking_fixture : opening_fixture {
-  asking_fixture() {
-    chat(R"({"run":"mine","answers":true,"prompt":{"name":"s__p"}})");
-    REQUIRE(server->calls.size() == 1);
-    CHECK(contains(server->calls[0].caller.capabilities.text(), "elicitation"));
-    handler = server->calls[0].questions;
-    ticket = handler->ask({"s", "elicitation/create", raw_json::own(form)},
-                          [this](mcp::rpc::call_outcome&& o) { answers.emplace_back(o.value.text()); });
-    turn();
-  }
-  void answer(std::string_view members) {
-    line.say(R"({"jsonrpc":"2.0","id":7,"method":"mcpbx/answer","params":{"run":"mine",)" + std::string(members) +
-             "}}");
-    turn();
-  }
-  bool was_said(std::string_view what) const {
-    return std::ranges::any_of(line.sent, [&](const std::string& one) { return contains(one, what); });
-  }
-  static constexpr std::string_view form =
-      R"({"message":"Which?","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}})";
-  std::shared_ptr<mcp::clients::question_handler> handler;
-  mcp::clients::question_handler::ticket ticket = 0;
-  std::vector<std::string> answers;
-};
-
-}  // namespace
-
 TEST_CASE("L19: what a prompt needs to know before its run begins is a question of the run") {
   asking_fixture f;
   CHECK(contains(f.said(), R"("method":"mcpbx/event")"));
@@ -302,11 +182,11 @@ TEST_CASE("L19: what a prompt needs to know before its run begins is a question 
     CHECK(f.was_said(R"("id":7,"result":{})"));
     f.answer(R"("question":"q_opening_1","action":"decline")");
     CHECK(contains(f.said(), "was answered or has expired"));
-    f.server->answer(0, go);
+    f.server->answer(0, go_prompt);
     f.turn();
     REQUIRE(f.backend.started.size() == 1);
     CHECK(f.backend.started[0].run == "mine");
-    f.backend.feeds.at("mine")->push({run_event::kind::status, {}, {}, event("{\"type\":\"status\"}")});
+    f.backend.feeds.at("mine")->push({run_event::kind::status, {}, {}, feed_event("{\"type\":\"status\"}")});
     f.backend.feeds.at("mine")->done(raw_json::literal(R"({"output":"done"})"));
     f.turn();
     CHECK(f.was_said(R"("seq":3,"type":"status")"));  // the numbers go on
@@ -358,7 +238,7 @@ TEST_CASE("L18: a run that waits for what it begins with ends with its cancellat
     f.turn();
   }
   CHECK(f.server->cancelled.size() == 1);
-  f.server->answer(0, go);
+  f.server->answer(0, go_prompt);
   f.turn();
   CHECK(f.backend.started.empty());
   if (!f.line.closed) f.answer(R"("question":"q_opening_1","action":"decline")");
@@ -376,7 +256,7 @@ TEST_CASE("opening: a second request of a name takes no question from the run th
   CHECK(f.server->calls.size() == 1);
   f.answer(R"("question":"q_opening_1","action":"accept","content":{"a":"x"})");
   CHECK(f.answers.size() == 1);
-  f.server->answer(0, go);
+  f.server->answer(0, go_prompt);
   f.turn();
   CHECK(f.backend.started.size() == 1);
   // A beginning that is over holds no name.
@@ -435,7 +315,7 @@ TEST_CASE("opening: a question of an extension goes to a caller that lists it, a
                                          [&](mcp::rpc::call_outcome&& o) { answer = o.value.text(); });
     f.turn();
     CHECK(contains(f.said(), R"("method":"find/which")") == listed);
-    if (listed) f.line.say(R"({"jsonrpc":"2.0","id":)" + parse_line(f.said()) + R"(,"result":{"one":1.0}})");
+    if (listed) f.line.say(R"({"jsonrpc":"2.0","id":)" + id_in(f.said()) + R"(,"result":{"one":1.0}})");
     f.turn();
     CHECK(contains(answer, listed ? R"({"one":1.0})" : "-32601"));
     f.server->answer_error(0, R"({"code":-32602,"message":"no"})");
@@ -467,6 +347,8 @@ TEST_CASE("G41: a tool server uses no methods of extensions, which no approval c
                R"("capabilities":{"extensions":{"com.example/find":{}}},"clientInfo":{"name":"c","version":"1"}}})");
     f.backend.settle();
     f.turn();
+    CHECK(contains(f.said(), "io.modelcontextprotocol/ui"));
+    CHECK(contains(f.said(), "com.example/find") == of.empty());
     f.line.say(R"({"jsonrpc":"2.0","id":2,"method":"find/text"})");
     f.turn();
     CHECK(contains(f.said(), of.empty() ? "no tool server that is there lists the extension"

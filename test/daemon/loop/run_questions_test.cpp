@@ -255,9 +255,13 @@ TEST_CASE("sampling during a run is answered by a model of ours and asks for a y
   f.answering->servers = {{"srv", sampling_rule{"quick", 10, 5}, {}}};
   f.answering->models = [&](std::string_view) -> result<std::shared_ptr<providers::model>> { return f.quick; };
   f.quick->script = {says("one"), says("two"), says("three")};
-  const auto run = f.run();
+  auto r = fixture::ask();
+  r.trace = {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "a=1"};
+  f.run(r);
   f.ask(request, "sampling/createMessage");
   REQUIRE(f.got.size() == 1);
+  REQUIRE(f.quick->requests.size() == 1);
+  CHECK(f.quick->requests[0].trace == r.trace);
   CHECK(contains(f.got[0], "\"text\":\"one\""));
   CHECK(f.caller_.of("question").empty());
   f.end();

@@ -350,6 +350,8 @@ TEST_CASE("E3: a command belongs to the trace of its environment, and its run is
   CHECK(text_at(found, "0.role") == "trace");
   const auto shown = parse(run_cli(d, {"--json", "sessions", "show", text_at(found, "0.session")}).out);
   CHECK(text_at(shown, "runs.0.traceId") == id);
+  REQUIRE(run_cli(d, {"chat"}, "hello\n").status == 0);
+  CHECK(parse(run_cli(d, {"--json", "sessions", "find", id}).out).as_array().size() == 2);
   // One that is not valid is no error.
   *std::prev(d.env.end(), 2) = "TRACEPARENT=nonsense";
   CHECK(run_cli(d, {"ask", "hello"}).status == 0);

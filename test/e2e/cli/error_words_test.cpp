@@ -42,6 +42,7 @@ void check(const world& w, const std::vector<wrong_command>& table) {
     CHECK(r.status == one.status);
     CHECK(contains(r.err, one.says));
     CHECK(ends_with_a_command(r.err));
+    CHECK_FALSE(contains(r.err, "params."));
     auto words = one.words;
     words.insert(words.begin(), "--json");
     const auto as_json = run_cli(w, words);
@@ -81,7 +82,8 @@ TEST_CASE("E1: errors about names, servers, models and runs end with the command
   const std::string meant = "(did you mean \"" + session + "\"?)";
   check(d, {
                // Models and keys.
-               {{"ask", "-m", "dmeo", "x"}, 2, "(did you mean \"demo\"?)"},
+               {{"ask", "-m", "dmeo", "x"}, 2, "-m: there is no model \"dmeo\" (did you mean \"demo\"?)"},
+               {{"ask", "--model=dmeo", "x"}, 2, "--model: there is no model \"dmeo\""},
                {{"models", "dmeo"}, 5, "(did you mean \"demo\"?)"},
                {{"ask", "-m", "keyless", "x"}, 2, "NO_SUCH_KEY is not set"},
                {{"ask", "-m", "far", "x"}, 4, "could not be reached"},

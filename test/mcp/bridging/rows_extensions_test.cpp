@@ -17,12 +17,17 @@ void extensions(bridge& b) {
                       R"(,"experimental":{"x":{}})";
   auto& other = b.add_server("other");
   other.capabilities += R"(,"extensions":{"com.example/own":{"n":2},"com.example/more":{}},"experimental":{"y":{}})";
-  b.start();
-  b.remark("An old server hears of what passes whatever the caller is: MCP Apps.");
+  b.start([](mcp::supervise::server_options& o) {
+    for (const char* name : {"com.example/own", "com.example/more", "x"}) o.extensions.named[name] = {};
+  });
+  b.remark("An old server hears of what passes whatever the caller is, MCP Apps, and of what its entry names.");
   if (!b.era.new_server)
-    CHECK(member_at(srv.got("initialize").at(0), {"params", "capabilities", "extensions"}) ==
-          R"({"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}})");
-  b.remark("The caller hears of all that any server lists; the first server's settings count.");
+    CHECK(
+        member_at(srv.got("initialize").at(0), {"params", "capabilities", "extensions"}) ==
+        R"({"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]},"com.example/more":{},"com.example/own":{},"x":{}})");
+  b.remark(
+      "The caller hears of all that servers list and their entries name; the first server's settings count. Both have "
+      "rules about their tools, so that nobody hears of y.");
   auto& c = b.add_caller("caller", "uid:1");
   c.capabilities = R"({"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]},"com.example/own":{}}})";
   c.open();
@@ -31,7 +36,7 @@ void extensions(bridge& b) {
   b.pass();
   CHECK(member_at(c.answer(opened), {"result", "capabilities", "extensions"}) ==
         R"({"io.modelcontextprotocol/ui":{},"com.example/own":{"n" : 1.0},"com.example/more":{}})");
-  CHECK(member_at(c.answer(opened), {"result", "capabilities", "experimental"}) == R"({"x":{},"y":{}})");
+  CHECK(member_at(c.answer(opened), {"result", "capabilities", "experimental"}) == R"({"x":{}})");
   b.remark("A new server hears what its caller has declared, with each request.");
   c.call("echo");
   b.pass();
@@ -69,7 +74,7 @@ scene find_scene(bridge& b, const std::string& capabilities) {
     };
   };
   return begin(b, {.server = server, .capabilities = capabilities, .options = [](mcp::supervise::server_options& o) {
-                     o.extensions["com.example/find"] = {"find/*", "*/find/*", "tools/*"};
+                     o.extensions.named["com.example/find"] = {"find/*", "*/find/*", "tools/*"};
                    }});
 }
 
@@ -206,7 +211,7 @@ TEST_CASE("M4: a method that the entries of two servers name goes to neither") {
     bridge b(e);
     for (const std::string name : {"one", "two"})
       b.add_server(name).capabilities += R"(,"experimental":{"com.example/find":{}})";
-    b.start([](mcp::supervise::server_options& o) { o.extensions["com.example/find"] = {"find/*"}; });
+    b.start([](mcp::supervise::server_options& o) { o.extensions.named["com.example/find"] = {"find/*"}; });
     auto& c = b.add_caller("caller", "uid:1");
     c.capabilities = R"({"experimental":{"com.example/find":{}}})";
     c.open();
@@ -253,8 +258,9 @@ TEST_CASE("M4: a caller hears of an extension that the configuration names later
     c.capabilities = finder;
     c.open();
     b.pass();
-    b.change_server(
-        "srv", [](mcp::supervise::server_options& o) { o.extensions["com.example/find"] = {"notifications/find/*"}; });
+    b.change_server("srv", [](mcp::supervise::server_options& o) {
+      o.extensions.named["com.example/find"] = {"notifications/find/*"};
+    });
     b.pass(2'000);
     REQUIRE(srv.lives.size() == 2);
     srv.life().notify("notifications/find/hit");
@@ -267,7 +273,7 @@ TEST_CASE("M4: notifications of an extension stay with the caller whose process 
   auto& srv = b.add_server("srv");
   srv.capabilities += R"(,"extensions":{"com.example/find":{}})";
   b.start([](mcp::supervise::server_options& o) {
-    o.extensions["com.example/find"] = {"find/*", "notifications/find/*"};
+    o.extensions.named["com.example/find"] = {"find/*", "notifications/find/*"};
     o.sharing = mcp::supervise::server_sharing::per_caller;
   });
   for (const std::string name : {"first", "second"}) {
@@ -293,7 +299,7 @@ TEST_CASE("M4: a program hears of an extension what concerns its own calls only"
   bridge b({false, false});
   auto& srv = b.add_server("srv");
   srv.capabilities += R"(,"extensions":{"com.example/find":{}})";
-  b.start([](mcp::supervise::server_options& o) { o.extensions["com.example/find"] = {"notifications/find/*"}; });
+  b.start([](mcp::supervise::server_options& o) { o.extensions.named["com.example/find"] = {"notifications/find/*"}; });
   for (const std::string name : {"person", "program"}) {
     auto& c = b.add_caller(name, name == "person" ? "uid:1" : "server:x");
     c.capabilities = finder;

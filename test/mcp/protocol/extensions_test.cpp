@@ -49,6 +49,42 @@ TEST_CASE("M4: no pattern lets a method pass that MCP or mcpbx keeps for itself"
   CHECK(extensions_with({}, "find/text").empty());
 }
 
+TEST_CASE("M4: at most 64 extensions of one server are open, and never those that are carried or named") {
+  using names = std::vector<std::string>;
+  const auto offers = [](const std::string& listed) {
+    return read_server_offers(raw_json::own(R"({"extensions":{)" + listed + R"(},"experimental":{"x":{},"y":true}})"));
+  };
+  extension_rules rules{.named = {{"named", {"n/*"}}, {"bare", {}}}, .open = true, .elsewhere = {"theirs"}};
+  const auto few = offers(R"("b":{},"":{},"a":{},"named":{},"bare":{},"theirs":{},"io.modelcontextprotocol/ui":{},)"
+                          R"("io.modelcontextprotocol/tasks":{},"\u0063":{},")" +
+                          std::string(256, 'l') + R"(":{},")" + std::string(257, 'l') + R"(":{})");
+  CHECK(open_extensions(rules, few) == names{"a", "b", "c", std::string(256, 'l'), "x"});
+  for (const int many : {65, 1'500, 10'000}) {
+    std::string listed;
+    for (int i = 0; i < many; ++i) listed += (i ? ",\"e" : "\"e") + std::to_string(i) + "\":{}";
+    CHECK(open_extensions(rules, offers(listed)).size() == (many == 10'000 ? 1 : most_open_extensions));
+  }
+  rules.open = false;
+  CHECK(open_extensions(rules, few).empty());
+}
+
+TEST_CASE("M4: an open extension may bring any method that MCP does not have") {
+  using names = std::vector<std::string>;
+  const extension_methods named{{"b", {"find/*"}}};
+  const names open{"a", "c"};
+  CHECK(extensions_with(named, open, "find/text") == names{"a", "b", "c"});
+  CHECK(extensions_with(named, open, "notifications/other") == open);
+  CHECK(extensions_with(named, {}, "notifications/other").empty());
+  for (const char* own : {"tools/call", "mcpbx/chat", "initialize", "notifications/cancelled", "tasks/x"})
+    CHECK_MESSAGE(extensions_with(named, open, own).empty(), own);
+  const auto caller = raw_json::literal(R"({"extensions":{"z":{},"c":{},"a":true},"experimental":{"a":{}}})");
+  CHECK(first_listed(caller, open) == "c");
+  CHECK(first_listed(caller, {"a"}) == "a");
+  CHECK(first_listed(caller, {"b"}).empty());
+  CHECK(first_listed(caller, {}).empty());
+  CHECK(first_listed({}, open).empty());
+}
+
 TEST_CASE("M4: two ends share an extension if both list it as an object in the same member") {
   const auto share = [](const char* caller, const char* server) {
     return share_extension(raw_json::own(caller), read_server_offers(raw_json::own(server)));
@@ -74,7 +110,7 @@ TEST_CASE("M4: capabilities of a caller beyond 64 KiB list no extension, so that
     const auto caller = listing(size);
     REQUIRE(caller.text().size() == size);
     CHECK(lists_extension(caller, "a") == counts);
-    CHECK(lists_one_of(caller, {"b", "a"}) == counts);
+    CHECK(lists_one_of(caller, {"a", "b"}) == counts);
     CHECK(share_extension(caller, offers) == counts);
   }
 }

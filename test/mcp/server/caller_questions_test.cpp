@@ -118,6 +118,21 @@ TEST_CASE("a caller without the capability is not asked and whoever stands in fo
   CHECK(q.answered() == lines{R"({"role":"assistant"})"});
 }
 
+TEST_CASE("E3: a question that somebody else answers has the trace of the call that it belongs to") {
+  const std::string parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  questioned q("{}");
+  q.caller.host.own_method = "sampling/createMessage";
+  const auto traced = [&](const std::string& id, const std::string& meta) {
+    q.caller.say(request(id, "tools/call", R"({"name":"s__t","_meta":)" + meta + "}"));
+    q.question("sampling/createMessage", R"({"maxTokens":1})", q.server->calls.size() - 1);
+    return q.caller.host.own->asked.back().trace;
+  };
+  CHECK((traced("2", R"({"traceparent":")" + parent + R"(","tracestate":"a=1"})") ==
+         trace::trace_context{parent, "a=1"}));
+  CHECK(traced("3", R"({"traceparent":"none"})").empty());
+  CHECK(traced("4", "{}").empty());
+}
+
 TEST_CASE("a caller that is not ready or sends no more is not asked") {
   questioned ended;
   ended.caller.session.end_input();

@@ -57,6 +57,15 @@ class fake_client final : public mcp::clients::client {
   }
   const std::string& log_subject() const override { return subject; }
   void roots_changed() override { ++roots_changes; }
+  const mcp::protocol::server_offers& offers() const override { return declared; }
+  mcp::clients::watch watch_extensions(mcp::clients::extension_note_handler told) override {
+    const auto held = std::make_shared<mcp::clients::extension_note_handler>(std::move(told));
+    heard_by.push_back(held);
+    return held;
+  }
+  void notify(const mcp::clients::call_scope_ptr&, std::string_view method, const json::raw_json&) override {
+    notified.emplace_back(method);
+  }
 
   struct watcher {
     std::weak_ptr<void> held;
@@ -90,6 +99,9 @@ class fake_client final : public mcp::clients::client {
   watchers watching, logging;  ///< by URI, and by level
   std::string subject;         ///< of its logs
   int roots_changes = 0;
+  mcp::protocol::server_offers declared;  ///< its capabilities
+  std::vector<std::weak_ptr<mcp::clients::extension_note_handler>> heard_by;
+  std::vector<std::string> notified;  ///< notifications of callers
   bool subscribes = true;
   bool decides = true;  ///< accepts subscriptions at once; false: when the test says so
   std::vector<std::pair<std::weak_ptr<void>, mcp::clients::watch_decided>> undecided;
@@ -136,6 +148,7 @@ struct offered {
   std::vector<mcp::catalogs::entry_ptr> tools{};
   std::vector<mcp::catalogs::feature_entry_ptr> prompts{}, resources{}, templates{};
   mcp::catalogs::catalog_offers offers{};
+  std::vector<mcp::catalogs::extension_route> extensions{};
 };
 inline mcp::catalogs::catalog_ptr make_catalog(offered o) {
   auto prompts = std::make_shared<mcp::catalogs::feature_entries>(mcp::protocol::prompt_kind(), std::move(o.prompts));
@@ -149,6 +162,8 @@ inline mcp::catalogs::catalog_ptr make_catalog(offered o) {
   mcp::catalogs::catalog_rest rest{.others = {prompts, resources, templates}, .offers = std::move(o.offers)};
   rest.routes = std::make_shared<mcp::catalogs::resource_routes>(std::move(servers), resources, templates,
                                                                  std::make_shared<mcp::catalogs::seen_uris>());
+  if (!o.extensions.empty())
+    rest.extensions = std::make_shared<const std::vector<mcp::catalogs::extension_route>>(std::move(o.extensions));
   return std::make_shared<mcp::catalogs::catalog>(std::move(o.tools), 1, mcp::catalogs::withheld_tools(),
                                                   std::vector<mcp::catalogs::dropped_item>(), std::move(rest));
 }
@@ -214,6 +229,7 @@ class fake_host final : public mcp::server::caller_host {
     if (stopping) return fail(errc::unavailable, "mcpbx is stopping");
     return {};
   }
+  bool uses_extensions() const override { return may_use_extensions; }
   result<void> admit_read(const mcp::protocol::feature_kind& kind, std::string_view server,
                           std::string_view own) const override {
     if (read_refusal.empty()) return {};
@@ -270,6 +286,7 @@ class fake_host final : public mcp::server::caller_host {
   int ended = 0;
   bool stopping = false;
   bool person = true;
+  bool may_use_extensions = true;
   bool starting = false;  ///< a tool server is starting for the first time
 };
 

@@ -58,6 +58,22 @@ TEST_CASE("server/discover is answered without a handshake with versions and cap
   CHECK_FALSE(m.ask("server/discover", modern_params()).empty());
 }
 
+TEST_CASE("a caller that may use no methods of extensions is told of those that need none") {
+  modern_caller m;
+  mcp::catalogs::catalog_offers offers;
+  offers.extensions = raw_json::literal(R"({"io.modelcontextprotocol/ui":{},"com.example/find":{}})");
+  offers.experimental = raw_json::literal(R"({"x":{}})");
+  offers.bare_extensions = raw_json::literal(R"({"io.modelcontextprotocol/ui":{}})");
+  m.caller.host.catalog = make_catalog({.offers = offers});
+  m.caller.host.may_use_extensions = false;
+  const auto told = m.ask("server/discover", modern_params());
+  CHECK(at(told, {"result", "capabilities", "extensions"}) == R"({"io.modelcontextprotocol/ui":{}})");
+  CHECK(at(told, {"result", "capabilities", "experimental"}).empty());
+  const std::string legacy = m.caller.ask(
+      R"({"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}})");
+  CHECK(at(legacy, {"result", "capabilities", "extensions"}) == R"({"io.modelcontextprotocol/ui":{}})");
+}
+
 TEST_CASE("server/discover waits for servers that are starting") {
   modern_caller m;
   m.caller.host.starting = true;

@@ -17,10 +17,8 @@ namespace mcpbx::mcp::child {
 /// answer may come at once or later, since resolving references may run commands on a lane.
 using process_source = std::function<void(std::function<void(result<process::process_spec>)> then)>;
 
-/// Returns a connector that ends its process as MCP's stdio transport says: closed stdin (ask), then SIGTERM (insist)
-/// and SIGKILL (force) to the process group. It keeps the last `stderr_ring` bytes of stderr for the status, and writes
-/// its lines to `lines`, if that is given. `launcher` and `time` must outlive the connector and its links; texts call
-/// the server `server`.
+/// Returns a connector that ends its process as MCP's stdio transport says: closed stdin (ask), SIGTERM (insist),
+/// SIGKILL (force). Texts call the server `server`; `launcher` and `time` must outlive the connector and its links.
 std::unique_ptr<connect::connector> make_process_connector(std::string server, process::process_launcher& launcher,
                                                            time_source& time, process_source source,
                                                            std::shared_ptr<clients::stderr_lines> lines = nullptr,

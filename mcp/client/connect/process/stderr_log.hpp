@@ -29,10 +29,8 @@ class stderr_log {
   std::string tail(std::size_t bytes) const;
   /// Returns the last line of the present process that is not blank, at most 200 bytes, or "".
   std::string last_line() const;
-  /// Returns the line of the present process that tells most about its end, at most 200 bytes, or "": of its last 4 KiB
-  /// the last line with one of the words error, cannot, fatal, panic, exception (in any case, also within a word; not
-  /// frames of a stack, and not counts of none such as "0 errors" or "errors=0"), or the line that ends a Python
-  /// traceback; where there is none, last_line().
+  /// Returns the line of the present process that tells most about its end, at most 200 bytes: the last one with a word
+  /// such as "error" among its last 4 KiB, or the one that ends a Python traceback, else last_line().
   std::string error_line() const;
   /// Returns the number of bytes that were not logged because of the rate.
   std::uint64_t dropped() const noexcept { return dropped_total_; }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mcpbx::mcp::remote {
@@ -17,6 +18,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
                            private http::clients::response_events,
                            private rpc::message_sink {
  public:
+  /// `url`: empty for the present address of the server.
   message_post(std::shared_ptr<remote_core> core, posted_message m, std::string url);
 
   void start();
@@ -41,9 +43,6 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   bool waits() const noexcept { return !http_ && timer_ && repetitions_ > 0; }
   /// Returns true while an exchange is under way.
   bool is_at_server() const noexcept { return http_ != nullptr; }
-  /// Returns true if not all of it was given to the network yet.
-  bool is_being_sent() const { return http_ && !http_->sent(); }
-  void use_free_connection() { http_->use_free_connection(); }
   /// Returns true if the server cannot have looked at the message, since not all of it was sent.
   bool surely_unseen() const noexcept { return !resuming_ && !seen_ && (!http_ || !http_->sent()); }
 
@@ -51,12 +50,14 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   static constexpr int most_repetitions = 3, most_redirects = 5, most_resumptions_failed = 8, most_refusals = 4;
   static constexpr milliseconds longest_login{10'000};  // wait of an opening for a login
   static constexpr std::size_t longest_error = std::size_t{64} << 10;
+  static constexpr std::string_view not_known = "it is not known whether it did what was asked";
   static constexpr milliseconds longest_wait{60'000};
   static constexpr milliseconds longest_hold{
       300'000};  // of a server that may be asked again after a wait of its choice
 
   void on_head(int status, const std::vector<http::header>& headers) override;
   void on_body(std::string_view bytes) override;
+  void on_pause() override;
   void on_end() override;
   void on_failure(http::clients::failure f) override;
   void on_message(rpc::message&& m) override;
@@ -64,6 +65,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
 
   void begin();
   void send();
+  const std::string& url() const { return url_.empty() ? core_->url() : url_; }
   bool ask_for_token();
   void limit_login();
   void refused_for_good();
@@ -87,7 +89,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
 
   std::shared_ptr<remote_core> core_;
   posted_message message_;
-  std::string url_;
+  std::string url_;  // of its own: the endpoint of the deprecated transport, or where it was redirected to
   std::unique_ptr<http::clients::exchange> http_;
   answer_reader reader_;
   resume_pace pace_;

@@ -146,7 +146,8 @@ void remote_core::post(posted_message m) {
   const auto id = m.id;
   m.answered_elsewhere = way_ == way::events;
   m.early = initializing_ && id != 0;
-  auto one = make_recycled<message_post>(shared_from_this(), std::move(m), way_ == way::events ? endpoint_ : url_);
+  auto one =
+      make_recycled<message_post>(shared_from_this(), std::move(m), way_ == way::events ? endpoint_ : std::string());
   if (one->is("notifications/initialized") && !std::exchange(initializing_, true)) {
     handshake_timer_ = time().make_timer();
     handshake_timer_->arm(time().now() + handshake_wait, [weak = weak_from_this()] {
@@ -197,15 +198,6 @@ void remote_core::send_in_turn(message_post& post, posted_message m) {
   if (!over_) this->post(std::move(m));
 }
 
-// Lets the oldest request whose own connection is still being made use the one that has become free: over TLS a new one
-// takes longer than the answer that was waited for.
-void remote_core::give_free_connection() {
-  std::shared_ptr<message_post> oldest;
-  for (const auto& [id, one] : posts_)
-    if (one->is_being_sent() && (!oldest || id < oldest->id())) oldest = one;
-  if (oldest) oldest->use_free_connection();
-}
-
 http::clients::request remote_core::make_get(const std::string& last_id) const {
   http::clients::request r;
   r.method = "GET";
@@ -222,6 +214,7 @@ http::clients::request remote_core::make_get(const std::string& last_id) const {
   r.headers.insert(r.headers.end(), spec_.headers.begin(), spec_.headers.end());
   add_token(r.headers);
   r.long_lived = true;
+  r.may_move = false;  // it would keep a connection that the next call needs
   return r;
 }
 
@@ -305,12 +298,9 @@ void remote_core::deliver(rpc::message&& m, std::int64_t about) {
   if (!events_ || over_) return;
   if (!proven_) prove();
   if (!record_->problem.empty()) record_->problem.clear();
-  if (!used_)
-    used_ = m.type == rpc::message::kind::response && !(m.id == rpc::rpc_id::number(opening_)) &&
-            !(m.id == rpc::rpc_id::number(probe_));
+  if (!used_) used_ = m.type == rpc::message::kind::response && !is_number(m.id, opening_) && !is_number(m.id, probe_);
   m.about = about;
-  if (m.type == rpc::message::kind::response && way_ == way::streamable && about != 0 &&
-      !(m.id == rpc::rpc_id::number(about))) {
+  if (m.type == rpc::message::kind::response && way_ == way::streamable && about != 0 && !is_number(m.id, about)) {
     // The answer came in the stream of another request, so the request's own stream is not needed any more.
     const std::string token(m.id.token());
     std::int64_t number = 0;
@@ -371,12 +361,18 @@ void remote_core::arm_drain() {
 }
 
 void remote_core::note_ended(message_post& post, bool accepted) {
-  const bool opened = accepted && post.is("notifications/initialized");
+  const bool opens = post.is("notifications/initialized");
   std::erase_if(notes_, [&](const auto& n) { return n.get() == &post; });
-  if (opened && !std::exchange(initialized_, true)) listen();
-  if (post.is("notifications/initialized")) handshake_over();
-  if (opened) give_free_connection();
+  if (opens && accepted) initialized();
+  if (opens) handshake_over();
   if (closing_ && !farewell_ && notes_.empty()) finish_soon();
+}
+
+// Asks for the session's stream before the calls that have waited: a server may have nothing else to ask its questions
+// on, and takes a stream that begins in the middle of a call for one that resumes the call's.
+void remote_core::initialized() {
+  if (!std::exchange(initialized_, true)) listen();
+  handshake_over();
 }
 
 void remote_core::undelivered(const posted_message& m, const std::string& why, bool surely) {

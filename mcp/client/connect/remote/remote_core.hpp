@@ -120,6 +120,8 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   void moved_to(std::string url) { url_ = std::move(url); }
   /// Removes the exchange of a request; `drain`: its server may end its stream first.
   void post_ended(message_post& post, bool drain);
+  /// The server has taken the end of the handshake: listens, then sends the requests that wait for it.
+  void initialized();
   /// The server has taken the end of the handshake, or will not: sends the requests that wait for it.
   void handshake_over();
   void note_ended(message_post& post, bool accepted);
@@ -166,7 +168,6 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   bool must_wait(const posted_message& m) const;
   bool has_room_for_extra(std::size_t bytes) const;
   void handshake_waited();
-  void give_free_connection();
   void release_waiting();
   void report_expiry();
   void look_at_expiry();

@@ -5,9 +5,9 @@
 #include "mcp/client/connect/remote/remote_core.hpp"
 #include "mcp/client/connect/remote/remote_words.hpp"
 #include "mcp/http/url.hpp"
+#include "mcp/support/keyed_hash.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,8 +23,7 @@ void remote_core::expect() {
     const auto query = target.find('?');
     place_.assign(parts->origin).append(parts->socket.empty() ? "" : ":").append(target.substr(0, query));
     // Queries choose among servers, and may hold keys, which are kept nowhere.
-    if (query != std::string_view::npos)
-      place_ += '?' + std::to_string(std::hash<std::string_view>()(target.substr(query)));
+    if (query != std::string_view::npos) place_ += '?' + std::to_string(keyed_hash()(target.substr(query)));
   }
   const auto now = time().now();
   known_ = record_->with.verdicts->of_address(place_, now);

@@ -5,6 +5,7 @@
 #include "mcp/redact/cut_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace mcpbx::mcp::remote {
@@ -13,6 +14,12 @@ std::string_view media_type(std::string_view value) {
   value = value.substr(0, value.find(';'));
   while (!value.empty() && value.back() == ' ') value.remove_suffix(1);
   return value;
+}
+
+bool is_number(const rpc::rpc_id& id, std::int64_t number) {
+  std::array<char, 24> text{'n'};
+  const auto* const end = std::to_chars(text.data() + 1, text.data() + text.size(), number).ptr;
+  return id.key() == std::string_view(text.data(), end);
 }
 
 std::string joined_headers(const std::vector<http::header>& headers, std::string_view name) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "mcp/client/connect/connector.hpp"
 #include "mcp/http/client/http_client.hpp"
+#include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/time.hpp"
 
 #include <cstdint>
@@ -12,6 +13,8 @@
 
 namespace mcpbx::mcp::remote {
 
+/// Returns true if `id` is this number. Makes no id to compare with, as it is asked several times for each answer.
+bool is_number(const rpc::rpc_id& id, std::int64_t number);
 /// Returns the values of all headers of this name, joined as one list (RFC 9110, section 5.2).
 std::string joined_headers(const std::vector<http::header>& headers, std::string_view name);
 /// Returns the type of a Content-Type value, without parameters; its letters may be of either case.

@@ -14,7 +14,9 @@
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -196,6 +198,35 @@ TEST_CASE("server options: every key of an entry reaches its place") {
   CHECK(a.calls.idle.at(0) == std::pair(std::string("s*"), milliseconds(6)));
   CHECK(a.calls.hard.at(0) == std::pair(std::string("s*"), milliseconds(7)));
   CHECK_FALSE(make_server_options(all.servers.at(1), all, s.means()).plain_names);
+}
+
+TEST_CASE("M4: extensions that an entry does not name are open while no rule is about what the server offers") {
+  const auto is_open = [](const std::string& members, const std::string& around = "") {
+    const auto all = loaded("{" + around + R"("mcpServers": {"s": {"command": "x")" + members + "}}}");
+    return extension_rules_of(all.servers.at(0), all).open;
+  };
+  CHECK(is_open(""));
+  CHECK(is_open(R"(, "tools": {"rename": {"a": "b"}, "serial": ["*"]}, "maxConcurrency": 1, "pin": "off")"));
+  CHECK(
+      is_open(R"(, "extensions": {"x": {}})", R"("profiles": {"p": {"tools": {"deny": ["*"]}, "approve": ["*"]}}, )"));
+  for (const char* filter : {"tools", "prompts", "resources"})
+    for (const char* rule : {"allow", "deny"})
+      CHECK_FALSE(is_open(std::string(", \"") + filter + "\": {\"" + rule + R"(": ["x*"]})"));
+  CHECK_FALSE(is_open(R"(, "approve": ["x*"])"));
+  CHECK_FALSE(is_open(R"(, "pin": "block")"));
+  CHECK_FALSE(is_open("", R"("loop": {"approveDestructive": true}, )"));
+  CHECK_FALSE(is_open("", R"("loop": {"approveAfterOutput": true}, )"));
+
+  const auto all = loaded(R"({"mcpServers": {
+    "a": {"command": "x", "extensions": {"mine": {"methods": ["m/*"]}, "bare": {}}},
+    "b": {"command": "x", "extensions": {"theirs": {"methods": ["t/*"]}, "told": {}}},
+    "c": {"command": "x", "disabled": true, "extensions": {"gone": {"methods": ["g/*"]}}},
+    "far": {"url": "https://example.com/mcp"}}})");
+  const auto rules = extension_rules_of(all.servers.at(0), all);
+  CHECK(rules.named == mcp::protocol::extension_methods{{"mine", {"m/*"}}, {"bare", {}}});
+  CHECK(rules.elsewhere == std::set<std::string, std::less<>>{"theirs"});
+  // The pins of a server at an address block, if its entry says nothing else.
+  CHECK_FALSE(extension_rules_of(all.servers.at(3), all).open);
 }
 
 TEST_CASE("preparing is immediate without files and commands and happens on the lane with them") {

@@ -46,6 +46,15 @@ TEST_CASE("chat: what is no command is a question as it was typed") {
   CHECK(only<cli::chat::ask>(c.input("//help me")).text == "/help me");
 }
 
+TEST_CASE("E3: chat: each question goes with the trace of the environment, if there is one") {
+  const conversation c({}, "");
+  const std::string parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const auto meta = find_member(raw_json::own(c.params("r", message, true, {parent, "a=1"})), "_meta");
+  CHECK(member_text(meta, "traceparent") == parent);
+  CHECK(member_text(meta, "tracestate") == "a=1");
+  CHECK_FALSE(find_member(raw_json::own(c.params("r", message, true)), "_meta"));
+}
+
 TEST_CASE("chat: commands become actions, and an unknown one is told the nearest") {
   conversation c({}, "");
   CHECK(has(told(c.input("/help")).text, "/undo"));

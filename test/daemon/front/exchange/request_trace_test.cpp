@@ -50,10 +50,17 @@ TEST_CASE("E3: two headers traceparent count as none") {
   CHECK(trace_of({{"traceparent", parent}, {"x", "y"}}) == trace_context{parent, ""});
 }
 
-TEST_CASE("E3: api: a body's own _meta is nearer to the run than the header, also where its trace is none") {
+TEST_CASE(
+    "E3: api: the trace of a body's _meta is nearer to the run than the header's, which counts where it has none") {
   const auto with = [](const std::string& meta) { return door{"/api/chat", R"({"input":"hi","_meta":)" + meta + "}"}; };
   CHECK(taken(with(R"({"traceparent":")" + other + "\"}"), fields) == trace_context{other, ""});
-  CHECK(taken(with("{}"), fields).empty());
+  // A state without its parent belongs to no trace, so it is not joined with another's.
+  for (const std::string none : {"{}", "7", R"({"vendor":1})", R"({"traceparent":"00-x-y-01","tracestate":"c=3"})",
+                                 R"({"tracestate":"c=3"})", R"({"traceparent":[1],"traceparent":"x"})"}) {
+    CHECK_MESSAGE((taken(with(none), fields) == trace_context{parent, "a=1,b=2"}), none);
+    CHECK_MESSAGE((taken(with(none), "traceparent: " + parent + "\r\n") == trace_context{parent, ""}), none);
+    CHECK_MESSAGE(taken(with(none), "").empty(), none);
+  }
 }
 
 TEST_CASE("E3: api: a streamed and a detached run get the trace of the header too") {

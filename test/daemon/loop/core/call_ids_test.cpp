@@ -1,11 +1,12 @@
 // Ids of calls: unique in the conversation, whatever a provider sends.
 #include "daemon/loop/core/call_ids.hpp"
 
+#include "mcp/support/keyed_hash.hpp"
+
 #include <doctest/doctest.h>
 
 #include <memory>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 using namespace mcpbx;
@@ -58,7 +59,7 @@ TEST_CASE("G29: a caller's history in which ids occur again has each once, with 
   for (int rounds = 1; rounds <= 4; ++rounds) {
     for (auto& m : round("call_0")) said.push_back(m);
     auto sent = said;
-    std::unordered_set<std::string> taken{"a"};
+    mcpbx::text_set taken{"a"};
     separate_ids(sent, taken);
     CHECK(taken.size() == 1 + 2 * static_cast<std::size_t>(rounds));
     CHECK(sent[0] == said[0]);
@@ -71,7 +72,7 @@ TEST_CASE("G29: a caller's history in which ids occur again has each once, with 
     }
     before = std::move(sent);
   }
-  std::unordered_set<std::string> inherited{"call_0"};
+  mcpbx::text_set inherited{"call_0"};
   auto sent = round("call_0");
   separate_ids(sent, inherited);
   CHECK(ids(*sent[0])[0] != "call_0");

@@ -1,5 +1,5 @@
-// Prompts and resources of several servers in the catalog: names, filters, the way of a URI to its server, what all
-// servers offer together, hints for caching.
+// Prompts and resources of several servers in the catalog: names, filters, the way of a URI to its server, hints for
+// caching.
 #include "mcp/protocol/resources.hpp"
 
 #include "mcp/client/catalog/catalog_builder.hpp"
@@ -246,90 +246,6 @@ TEST_CASE("URIs that are longer than any that is listed lead nowhere") {
   CHECK(route(c, "a:" + std::string(8191, 'x')).empty());
   CHECK(route(c, "mcpbx://a/a:" + std::string(8190, 'x')).starts_with("a a:x"));
   CHECK(route(c, "mcpbx://a/a:" + std::string(8191, 'x')).empty());
-}
-
-TEST_CASE("capabilities are the union of what servers have told") {
-  catalog_builder b({named("a"), named("b"), named("c")});
-  const auto tell = [&](std::size_t i, const char* capabilities) {
-    b.set_offers(i, read_server_offers(raw_json::literal(capabilities)));
-  };
-  const auto before = b.build();
-  CHECK(before->capabilities().tools);
-  CHECK(before->capabilities().prompts);  // they may come
-  CHECK(before->capabilities().resources);
-  CHECK(before->capabilities().completions);
-  CHECK(before->capabilities().subscribe);
-  CHECK(before->capabilities().logging);
-  CHECK(before->capabilities().tasks.text() == R"({"list":{},"cancel":{},"requests":{"tools":{"call":{}}}})");
-  CHECK(before->capabilities().extensions.text() ==
-        R"({"io.modelcontextprotocol/ui":{},"io.modelcontextprotocol/tasks":{}})");
-  tell(0, R"({"tools":{},"extensions":{"x":{},"io.modelcontextprotocol/ui":{"v":1}},"experimental":{"e":{}}})");
-  tell(1, R"({"resources":{"subscribe":true},"logging":{},"extensions":{"io.modelcontextprotocol/ui":{"v":2},"z":{}},)"
-          R"("tasks":{"list":{}}})");
-  CHECK(b.build()->capabilities().prompts);
-  CHECK(b.build()->capabilities().tasks.text() == R"({"list":{}})");
-  CHECK(b.build()->capabilities().extensions.text() ==
-        R"({"x":{},"io.modelcontextprotocol/ui":{"v":1},"z":{},"io.modelcontextprotocol/tasks":{}})");
-  b.set_silent(2, true);
-  const auto c = b.build();
-  CHECK(c != before);
-  const catalog_offers& all = c->capabilities();
-  CHECK(all.tools);
-  CHECK_FALSE(all.prompts);
-  CHECK(all.resources);
-  CHECK(all.subscribe);
-  CHECK(all.logging);
-  CHECK_FALSE(all.completions);
-  CHECK(all.extensions.text() == R"({"x":{},"io.modelcontextprotocol/ui":{"v":1},"z":{}})");
-  CHECK(all.experimental.text() == R"({"e":{}})");
-  CHECK(all.tasks.text() == R"({"list":{}})");
-  CHECK(b.build() == c);
-  // A server that has told and then fails still counts, since its lists stay.
-  tell(2, R"({"prompts":{}})");
-  CHECK(b.build()->capabilities().prompts);
-}
-
-TEST_CASE("extensions of more than 16 KiB of one server and 64 KiB of all do not reach callers") {
-  const std::string large(17'000, 'x'), fair(15'000, 'x');
-  for (const std::string member : {"extensions", "experimental"}) {
-    CAPTURE(member);
-    catalog_builder b({named("a"), named("b"), named("c"), named("d"), named("e"), named("f")});
-    const auto tell = [&](std::size_t i, const std::string& name, const std::string& value) {
-      b.set_offers(i, read_server_offers(raw_json::own("{\"" + member + "\":{\"" + name + R"(":{"x":")" + value +
-                                                       R"("}},"prompts":{}})")));
-      const auto offers = b.build()->capabilities();
-      return member == "extensions" ? offers.extensions : offers.experimental;
-    };
-    const auto has = [](const raw_json& told, std::string_view name) { return !find_member(told, name).empty(); };
-    CHECK_FALSE(has(tell(0, "n0", large), "n0"));
-    CHECK(b.build()->capabilities().prompts);
-    CHECK_FALSE(has(tell(0, std::string(257, 'n'), ""), std::string(257, 'n')));
-    for (std::size_t i = 1; i < 5; ++i) CHECK(has(tell(i, "n" + std::to_string(i), fair), "n" + std::to_string(i)));
-    CHECK_FALSE(has(tell(5, "n5", fair), "n5"));
-    CHECK(has(tell(5, "n5", "small"), "n5"));
-  }
-}
-
-TEST_CASE("the catalog of a profile has no methods of extensions, and no extensions that need them") {
-  auto with = named("a");
-  with.extensions["com.example/find"] = {"find/*"};
-  catalog_builder b({with});
-  const auto all = b.build();
-  REQUIRE(all->rest().extensions);
-  CHECK(all->rest().extensions->front().server == "a");
-  CHECK(b.build() == all);
-  CHECK_FALSE(narrowed(all->rest(), {}, {}).extensions);
-
-  // Its callers hear of the extensions that work without methods.
-  b.set_offers(
-      0, read_server_offers(raw_json::literal(R"({"extensions":{"com.example/find":{},"com.example/data":{"v" : 1}},)"
-                                              R"("experimental":{"com.example/find":{}}})")));
-  const auto told = b.build()->rest();
-  CHECK(told.offers.extensions.text() == R"({"com.example/find":{},"com.example/data":{"v" : 1}})");
-  CHECK(narrowed(told, {}, {}).offers.extensions.text() == R"({"com.example/data":{"v" : 1}})");
-  CHECK(narrowed(told, {}, {}).offers.experimental.empty());
-  b.set_servers({named("a")});
-  CHECK_FALSE(b.build()->rest().extensions);
 }
 
 TEST_CASE("hints for caching are the least time of all servers and private if one of them is") {

@@ -1,5 +1,6 @@
 // Requests around notifications/initialized: lists need not wait until the server has taken it, all others do.
 #include "test/mcp/client/remote/remote_rig.hpp"
+#include "test/mcp/http/client/tls_peer.hpp"
 
 #include <doctest/doctest.h>
 
@@ -217,4 +218,76 @@ TEST_CASE("remote: a server may be stopped while a list waits for the end of the
   rig.supervisor->apply({});
   rig.advance(6'000, 500);
   CHECK(strict.server.count("tools/list") == 1);
+}
+
+TEST_CASE("remote: a call that has waited for the end of the handshake does not overtake the session's stream") {
+  std::latch take{1};
+  remote_server* all = nullptr;
+  remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string& method) {
+    // Their connections are not used again, so that each later request opens one, and those are in order.
+    if (method == "tools/list")
+      return remote_server::send_json(peer, 200, remote_server::answer(q, all->tools), "Connection: close\r\n");
+    if (method != end_of_handshake) return false;
+    take.wait();
+    return peer.send("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  });
+  all = &server;
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  remote_rig::outcome_box box;
+  rig.call(box);
+  rig.turn();
+  CHECK(server.count("GET") == 0);
+  take.count_down();
+  REQUIRE(rig.until([&] { return box.times != 0 && server.count("GET") == 1; }));
+  CHECK(box.answered());
+  CHECK(server.connection_of("GET") < server.connection_of("tools/call"));
+}
+
+TEST_CASE("remote: an answer to the end of the handshake that does not end lets the calls go") {
+  const remote_server server(remote_server::era::legacy, [](http_peer& peer, const auto&, const std::string& method) {
+    return method == end_of_handshake && peer.send("HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n");
+  });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  CHECK(rig.called().answered());
+  CHECK(rig.until([&] { return server.count("GET") == 1; }));
+}
+
+TEST_CASE("remote: over TLS the first list and the first call wait for no further connection") {
+  const identity who("DNS:localhost");
+  const pem_file trusted(who.pem(), "remote-start");
+  const remote_server script(remote_server::era::legacy);  // for its answers
+  tls_server server(who);
+  server.only_first = true;
+  server.answer_with([&](const std::string& text) -> std::string {
+    const auto whole = [](std::string_view type, std::string_view body, std::string_view more = "") {
+      return "HTTP/1.1 200 OK\r\nContent-Type: " + std::string(type) + "\r\n" + std::string(more) +
+             "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
+    };
+    // The session's stream would keep the connection for good.
+    if (text.starts_with("GET")) return "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+    http_peer::request q;
+    q.body = text.substr(text.find("\r\n\r\n") + 4);
+    const std::string method = remote_server::method_of(q);
+    if (method == "initialize")
+      return whole(
+          "application/json",
+          remote_server::answer(
+              q,
+              R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}})"));
+    if (method == "tools/list") return whole("application/json", remote_server::answer(q, script.tools));
+    if (method == "tools/call") return whole("application/json", remote_server::answer(q, remote_server::said("done")));
+    if (remote_server::id_of(q).empty()) return "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n";
+    return "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+  });
+  remote_rig rig("https://localhost:" + std::to_string(server.port()) + "/mcp",
+                 [&](mcp::remote::remote_spec& spec) { spec.trust.ca_file = trusted.path; });
+  rig.start();
+  REQUIRE(rig.ready());
+  CHECK(rig.called().answered());
+  // One round trip each: the question for the era, then as a client of the SDK.
+  CHECK(server.requests().size() == 5);
 }

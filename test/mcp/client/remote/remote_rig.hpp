@@ -29,7 +29,9 @@ class remote_server {
   using handler = std::function<bool(http_peer&, const http_peer::request&, const std::string& method)>;
 
   explicit remote_server(era e, handler first = {}, std::uint16_t port = 0)
-      : era_(e), first_(std::move(first)), listener_(port, [this](http_peer& peer, std::uint64_t) { serve(peer); }) {}
+      : era_(e),
+        first_(std::move(first)),
+        listener_(port, [this](http_peer& peer, std::uint64_t number) { serve(peer, number); }) {}
 
   std::string url(std::string_view path = "/mcp") const {
     return "http://127.0.0.1:" + std::to_string(listener_.port()) + std::string(path);
@@ -48,6 +50,13 @@ class remote_server {
     return all;
   }
   std::size_t count(std::string_view method) const { return requests(method).size(); }
+  /// Returns the number of the connection with the first such request, counted from 1 as they were opened; 0: none.
+  std::uint64_t connection_of(std::string_view method) const {
+    const std::lock_guard lock(guard_);
+    for (std::size_t i = 0; i < requests_.size(); ++i)
+      if (requests_[i].method == method || method_of(requests_[i]) == method) return numbers_[i];
+    return 0;
+  }
 
   static std::string method_of(const http_peer::request& q) {
     const auto body = json::raw_json::parse(q.body);
@@ -107,13 +116,14 @@ class remote_server {
   std::string tools = R"({"tools":[{"name":"echo","inputSchema":{"type":"object"}}]})";
 
  private:
-  void serve(http_peer& peer) {
+  void serve(http_peer& peer, std::uint64_t number) {
     http_peer::request q;
     while (peer.read(q)) {
       const std::string method = method_of(q);
       {
         const std::lock_guard lock(guard_);
         requests_.push_back(q);
+        numbers_.push_back(number);
       }
       if (first_ && first_(peer, q, method)) {
         if (peer.closed_by_us()) return;
@@ -127,7 +137,8 @@ class remote_server {
   handler first_;
   mutable std::mutex guard_;
   std::vector<http_peer::request> requests_;
-  http_listener listener_;  // last: its threads use the others
+  std::vector<std::uint64_t> numbers_;  // of their connections
+  http_listener listener_;              // last: its threads use the others
 };
 
 struct remote_rig {

@@ -14,7 +14,7 @@ using box = supervisor_rig::outcome_box;
 
 namespace {
 
-const time_point start{std::chrono::hours(1)};
+const time_point begun{std::chrono::hours(1)};
 
 }  // namespace
 
@@ -41,22 +41,22 @@ TEST_CASE("the 95th percentile is that of all but the slowest twentieth of the c
 }
 
 TEST_CASE("recent calls are those of the latest ten to twenty seconds") {
-  call_meter m(start);
-  for (int i = 0; i < 20; ++i) m.ended(start + milliseconds(500 * i), microseconds(50), false);
-  CHECK(m.counts(start + milliseconds(10'000)).per_second == doctest::Approx(2));
-  CHECK(m.counts(start + milliseconds(10'000)).calls == 20);
-  CHECK(m.counts(start + milliseconds(19'999)).p95_us >= 50);
-  const auto later = m.counts(start + milliseconds(60'000));
+  call_meter m(begun);
+  for (int i = 0; i < 20; ++i) m.ended(begun + milliseconds(500 * i), microseconds(50), false);
+  CHECK(m.counts(begun + milliseconds(10'000)).per_second == doctest::Approx(2));
+  CHECK(m.counts(begun + milliseconds(10'000)).calls == 20);
+  CHECK(m.counts(begun + milliseconds(19'999)).p95_us >= 50);
+  const auto later = m.counts(begun + milliseconds(60'000));
   CHECK(later.per_second == 0);
   CHECK(later.p95_us == -1);
   CHECK(later.calls == 20);
 }
 
 TEST_CASE("the first call of a server does not count as thousands in a second") {
-  call_meter m(start);
-  m.ended(start + milliseconds(1), microseconds(50), true);
+  call_meter m(begun);
+  m.ended(begun + milliseconds(1), microseconds(50), true);
   m.refused();
-  const auto c = m.counts(start + milliseconds(1));
+  const auto c = m.counts(begun + milliseconds(1));
   CHECK(c.per_second == doctest::Approx(1));
   CHECK(c.calls == 2);
   CHECK(c.failed == 2);

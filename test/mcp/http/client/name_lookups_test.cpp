@@ -231,7 +231,7 @@ TEST_CASE("G44: an address that the rule of a request refuses is not connected t
   CHECK(asked == 3);
 }
 
-TEST_CASE("client: an exchange whose connection is still being made may use one that has become free") {
+TEST_CASE("client: an exchange whose connection is still being made moves to one that becomes free, the oldest first") {
   std::promise<void> answer;
   const auto may_answer = answer.get_future().share();
   const http_listener server(0, [&](http_peer& peer, std::uint64_t) {
@@ -245,27 +245,28 @@ TEST_CASE("client: an exchange whose connection is still being made may use one 
   manual_time time;
   http_loop loop(&time, with(names));
   const std::string url = "http://far.example:" + std::to_string(server.port());
-  recorder first, second, third, late;
+  recorder first, second, third, late, staying;
   const auto one = loop.client->start(ask(url, "x"), first);
   REQUIRE(loop.until([&] { return one->sent(); }));
   *names.silent = true;
+  auto stays = ask(url, "x");
+  stays.may_move = false;
+  const auto zero = loop.client->start(std::move(stays), staying);
   const auto two = loop.client->start(ask(url, "x"), second);
-  const auto three = loop.client->start(ask(url, "x"), third);
-  two->use_free_connection();  // there is none yet
+  auto three = loop.client->start(ask(url, "x"), third);
   REQUIRE(loop.until([&] { return *names.asked == 2; }));
+  three.reset();  // its user leaves
+  const auto four = loop.client->start(ask(url, "x"), late);
   answer.set_value();
   REQUIRE(loop.until([&] { return first.over(); }));
   CHECK_FALSE(second.over());
-  two->use_free_connection();
-  three->use_free_connection();  // it has gone to the one before
-  const auto four = loop.client->start(ask(url, "x"), late);
   REQUIRE(loop.until([&] { return second.over(); }));
   CHECK(second.body == "ok");
-  two->use_free_connection();  // it has ended
-  four->use_free_connection();
+  CHECK_FALSE(late.over());
   REQUIRE(loop.until([&] { return late.over(); }));
   CHECK(late.body == "ok");
   CHECK(server.connections() == 1);
   CHECK_FALSE(third.over());
+  CHECK_FALSE(staying.over());
   names.stop();
 }

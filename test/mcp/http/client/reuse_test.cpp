@@ -74,6 +74,40 @@ TEST_CASE("client: an answer of any size may begin the next exchange on its own 
   }
 }
 
+TEST_CASE("client: a head that is written into the memory of an earlier one has nothing of that") {
+  std::mutex guard;
+  std::vector<http_peer::request> seen;
+  const http_listener server(0, [&](http_peer& peer, std::uint64_t) {
+    http_peer::request q;
+    while (peer.read(q)) {
+      const std::lock_guard lock(guard);
+      seen.push_back(q);
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    }
+  });
+  http_loop loop;
+  const auto block = std::make_shared<http::clients::header_block>(std::vector<http::header>{{"X-All", "1"}});
+  for (const std::string& value : {std::string(600, 'v'), std::string("short"), std::string()}) {
+    http::clients::request r;
+    r.url = "http://127.0.0.1:" + std::to_string(server.port()) + "/mcp";
+    r.common = block;
+    if (!value.empty()) r.headers = {{"X-Own", value}};
+    r.body.append_copy(value);
+    recorder got;
+    const auto exchange = loop.client->start(std::move(r), got);
+    REQUIRE(loop.until([&] { return got.over(); }));
+    CHECK(got.status == 200);
+    const std::lock_guard lock(guard);
+    CHECK(seen.back().method == "POST");
+    CHECK(seen.back().target == "/mcp");
+    CHECK(seen.back().header("x-all") == "1");
+    CHECK(seen.back().header("x-own") == value);
+    CHECK(seen.back().body == value);
+    CHECK(seen.back().headers.size() == (value.empty() ? 6 : 7));
+  }
+  CHECK(server.connections() == 1);
+}
+
 TEST_CASE("G31: a request that its pooled connection was busy with for long is not sent again by itself") {
   std::promise<void> asked, may_close;
   const http_listener server(0, [&](http_peer& peer, std::uint64_t) {

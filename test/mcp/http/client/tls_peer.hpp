@@ -13,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,7 +30,7 @@ struct identity {
   std::shared_ptr<EVP_PKEY> key{EVP_EC_gen("P-256"), EVP_PKEY_free};
   std::shared_ptr<X509> certificate{X509_new(), X509_free};
 
-  explicit identity(const std::string& names) {
+  explicit identity(const std::string& names, const std::string& common_name = "test") {
     auto* const c = certificate.get();
     X509_set_version(c, 2);
     ASN1_INTEGER_set(X509_get_serialNumber(c), 1);
@@ -37,7 +38,8 @@ struct identity {
     X509_gmtime_adj(X509_getm_notAfter(c), 3600);
     X509_set_pubkey(c, key.get());
     auto* const name = X509_get_subject_name(c);
-    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("test"), -1, -1, 0);
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(common_name.c_str()),
+                               -1, -1, 0);
     X509_set_issuer_name(c, name);
     for (const auto& [nid, value] :
          {std::pair<int, std::string>{NID_basic_constraints, "critical,CA:TRUE"}, {NID_subject_alt_name, names}}) {
@@ -99,6 +101,12 @@ class tls_server {
   std::string sni;
   std::string connect;                            ///< the request of the last tunnel
   std::atomic<bool> drops_second_request{false};  ///< the first connection closes when it was asked again
+  std::atomic<bool> only_first{false};            ///< later connections get no handshake
+  /// Answers with this function instead of "ok".
+  void answer_with(std::function<std::string(const std::string& request)> answer) {
+    const std::lock_guard lock(guard_);
+    answer_ = std::move(answer);
+  }
   /// Every request that was read, in order.
   std::vector<std::string> requests() const {
     const std::lock_guard lock(guard_);
@@ -118,6 +126,11 @@ class tls_server {
   }
   void serve(asio::ip::tcp::socket socket, bool first) {
     boost::system::error_code ec;
+    if (only_first && !first) {
+      std::array<char, 4096> ignored;
+      while (!ec) socket.read_some(asio::buffer(ignored), ec);
+      return;
+    }
     if (!tunnel_.empty()) {
       std::array<char, 4096> head;
       connect.assign(head.data(), socket.read_some(asio::buffer(head), ec));
@@ -133,12 +146,14 @@ class tls_server {
     // The requests of these tests fit into one read, or their second part does not matter.
     for (int asked = 1; const auto n = stream.read_some(asio::buffer(buffer), ec); ++asked) {
       if (ec) return;
+      std::string text = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
       {
         const std::lock_guard lock(guard_);
         requests_.emplace_back(buffer.data(), n);
+        if (answer_) text = answer_(requests_.back());
       }
       if (drops_second_request && first && asked == 2) return;
-      asio::write(stream, asio::buffer(std::string_view("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")), ec);
+      asio::write(stream, asio::buffer(text), ec);
     }
   }
   std::string tunnel_;
@@ -148,6 +163,7 @@ class tls_server {
   std::atomic<bool> stopping_{false};
   mutable std::mutex guard_;
   std::vector<std::string> requests_;
+  std::function<std::string(const std::string& request)> answer_;
   std::vector<std::thread> threads_;
   std::thread acceptor_thread_;
 };

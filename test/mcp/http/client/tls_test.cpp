@@ -5,11 +5,22 @@
 #include "test/mcp/http/client/tls_peer.hpp"
 
 #include <doctest/doctest.h>
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -157,6 +168,147 @@ TEST_CASE("client: the system's certificates are trusted beside those of a file 
   CHECK_FALSE(failed({.ca_file = another.path, .system_too = true}));
   ::unsetenv("SSL_CERT_FILE");
   CHECK_FALSE(failed({.ca_file = ca.path, .system_too = true}));
+}
+
+// A folder of certificates with hashed names, as openssl-rehash(1) makes them, which SSL_CERT_DIR names meanwhile.
+class hashed_folder {
+ public:
+  explicit hashed_folder(const identity& known)
+      : path_("/tmp/mcpbx-tls-test-" + std::to_string(::getpid()) + "-folder") {
+    ::unsetenv("SSL_CERT_FILE");
+    std::filesystem::create_directory(path_);
+    std::array<char, 16> name;
+    std::snprintf(name.data(), name.size(), "%08lx.0", X509_subject_name_hash(known.certificate.get()));
+    std::ofstream(path_ + "/" + name.data()) << known.pem();
+    ::setenv("SSL_CERT_DIR", path_.c_str(), 1);
+  }
+  ~hashed_folder() {
+    ::unsetenv("SSL_CERT_DIR");
+    ::unsetenv("SSL_CERT_FILE");
+    std::filesystem::remove_all(path_);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::size_t certificates_in(const http::clients::tls_context& context) {
+  const auto* const store = SSL_CTX_get_cert_store(context.settings->native_handle());
+  return static_cast<std::size_t>(sk_X509_OBJECT_num(X509_STORE_get0_objects(store)));
+}
+
+TEST_CASE("certificates of the system are looked up by name where its folder has hashed names and no bundle is named") {
+  const identity known("DNS:localhost");
+  const pem_file bundle(known.pem());
+  const hashed_folder folder(known);
+  CHECK(http::clients::folders_by_name() == folder.path());
+  const auto by_name = http::clients::load_tls({}, false);
+  REQUIRE(by_name);
+  CHECK(by_name->by_name);
+  CHECK(certificates_in(*by_name) == 0);
+  // Several folders are one setting.
+  ::setenv("SSL_CERT_DIR", ("/nonesuch:" + folder.path()).c_str(), 1);
+  CHECK(http::clients::folders_by_name() == "/nonesuch:" + folder.path());
+  for (const char* const without : {"", "/nonesuch", "/nonesuch:"}) {
+    ::setenv("SSL_CERT_DIR", without, 1);
+    CHECK(http::clients::folders_by_name() == "");
+  }
+  ::setenv("SSL_CERT_DIR", folder.path().c_str(), 1);
+  ::setenv("SSL_CERT_FILE", bundle.path.c_str(), 1);
+  CHECK(http::clients::folders_by_name() == "");
+  for (const bool all : {false, true}) {
+    const auto named = http::clients::load_tls({}, all);
+    REQUIRE(named);
+    CHECK_FALSE(named->by_name);
+    CHECK(certificates_in(*named) == 1);
+  }
+  const auto own = http::clients::load_tls({.ca_file = bundle.path}, false);
+  REQUIRE(own);
+  CHECK_FALSE(own->by_name);
+}
+
+TEST_CASE("files of a folder are hashed certificates only with eight digits and a number") {
+  const identity known("DNS:localhost");
+  const hashed_folder folder(known);
+  std::filesystem::remove_all(folder.path());
+  std::filesystem::create_directory(folder.path());
+  for (const char* const other : {"ca.pem", "4b718d9b", "4b718d9b.r0", "4B718D9B.0", "4b718d9.00", "4b718d9b.x"})
+    std::ofstream(folder.path() + "/" + other) << known.pem();
+  CHECK(http::clients::folders_by_name() == "");
+  std::ofstream(folder.path() + "/4b718d9b.1") << known.pem();
+  CHECK(http::clients::folders_by_name() == folder.path());
+}
+
+TEST_CASE("G33: a certificate that is found by its name is trusted at the first connection, and kept") {
+  const identity who("DNS:localhost");
+  const tls_server server(who), second(who);
+  http_loop loop;
+  const auto url = "https://localhost:" + std::to_string(server.port()) + "/";
+  {
+    const hashed_folder folder(who);
+    CHECK(get(loop, url).body == "ok");
+    CHECK(loop.client->counts().connections == 1);
+  }
+  // The folder is gone, and another server needs a connection of its own.
+  CHECK(get(loop, "https://localhost:" + std::to_string(second.port()) + "/").body == "ok");
+  CHECK(loop.client->counts().connections == 2);
+}
+
+TEST_CASE("G33: a certificate that neither the folder nor the bundle has is refused after one more look") {
+  const identity known("DNS:localhost"), stranger("DNS:localhost");
+  const tls_server server(stranger);
+  // Has a certificate of the same name, with another key.
+  const hashed_folder folder(known);
+  http_loop loop;
+  const auto url = "https://localhost:" + std::to_string(server.port()) + "/";
+  for (const std::size_t connections : {2, 3}) {
+    const auto got = get(loop, url);
+    REQUIRE(got.failure);
+    CHECK(got.failure->stage == http::clients::stage::tls);
+    CHECK(got.failure->why.message.contains("its certificate is not trusted"));
+    CHECK(loop.client->counts().connections == connections);
+  }
+}
+
+TEST_CASE("G33: a trusted certificate that only the bundle has is accepted, by all connections that wait for it") {
+  const identity known("DNS:localhost"), added("DNS:localhost", "added");
+  const tls_server usual(known), server(added), another(added);
+  const pem_file bundle(known.pem() + added.pem());
+  const hashed_folder folder(known);
+  http_loop loop;
+  CHECK(get(loop, "https://localhost:" + std::to_string(usual.port()) + "/").body == "ok");
+  // Stands for the bundle of the system, whose place a test cannot choose. It is read no sooner than it is needed.
+  ::setenv("SSL_CERT_FILE", bundle.path.c_str(), 1);
+  std::array<recorder, 8> all;
+  std::vector<std::unique_ptr<http::clients::exchange>> exchanges;
+  for (auto& got : all) {
+    http::clients::request r;
+    r.method = "POST";
+    r.url = "https://localhost:" + std::to_string(server.port()) + "/";
+    r.repeat_stale = false;
+    exchanges.push_back(loop.client->start(std::move(r), got));
+  }
+  REQUIRE(loop.until([&] { return std::ranges::all_of(all, &recorder::over); }));
+  for (const auto& got : all) CHECK(got.body == "ok");
+  CHECK(server.requests().size() == all.size());
+  const auto made = loop.client->counts().connections;
+  // Those that connect late find the bundle read already.
+  CHECK(made > 1 + all.size());
+  CHECK(made <= 1 + 2 * all.size());
+  CHECK(get(loop, "https://localhost:" + std::to_string(another.port()) + "/").body == "ok");
+  CHECK(loop.client->counts().connections == made + 1);
+}
+
+TEST_CASE("G33: a certificate for another name is refused at once, since no other root could help") {
+  const identity who("DNS:other.example");
+  const tls_server server(who);
+  const hashed_folder folder(who);
+  http_loop loop;
+  const auto got = get(loop, "https://localhost:" + std::to_string(server.port()) + "/");
+  REQUIRE(got.failure);
+  CHECK(got.failure->why.message.contains("is for another name"));
+  CHECK(loop.client->counts().connections == 1);
 }
 
 TEST_CASE("client: a trust file that cannot be read is told") {
