@@ -40,8 +40,12 @@ void drain_wake_pipe() {
   }
 }
 
+bool has_new_interrupt() {
+  return acted_on < interrupts;
+}
+
 // Returns true once for each interrupt, also for one that came between two calls.
-bool new_interrupt() {
+bool take_new_interrupt() {
   const int all = interrupts;
   return std::exchange(acted_on, all) < all;
 }
@@ -145,6 +149,7 @@ daemon_connection::daemon_connection(daemon_connection&& other) noexcept
       received_bytes_(other.received_bytes_),
       opening_(std::move(other.opening_)),
       any_message_(other.any_message_),
+      cut_(other.cut_),
       requested_(std::move(other.requested_)) {}
 
 daemon_connection::~daemon_connection() {
@@ -164,6 +169,7 @@ error daemon_connection::closed() {
 }
 
 result<void> daemon_connection::send_line(std::string text) {
+  if (cut_) return fail(errc::unavailable, "the connection ended with a part of a message");
   text += '\n';
   std::string_view left = text;
   while (!left.empty()) {
@@ -174,8 +180,11 @@ result<void> daemon_connection::send_line(std::string text) {
     }
     if (errno == EINTR) continue;
     if (errno != EAGAIN && errno != EWOULDBLOCK) return std::unexpected(closed());
-    // A daemon that reads nothing must not hold up Ctrl-C. After a part of a message the connection cannot be used.
-    if (new_interrupt()) return fail(errc::cancelled, "interrupted");
+    // A daemon that reads nothing must not hold up Ctrl-C, which the call acts on.
+    if (has_new_interrupt()) {
+      cut_ = left.size() < text.size();
+      return fail(errc::cancelled, "interrupted");
+    }
     std::array<pollfd, 2> ready{pollfd{fd_, POLLOUT, 0}, pollfd{wake_pipe[0], POLLIN, 0}};
     if (::poll(ready.data(), ready.size(), -1) > 0 && (ready[1].revents & POLLIN) != 0) drain_wake_pipe();
   }
@@ -232,7 +241,10 @@ result<answer> daemon_connection::call(std::string_view method, std::string_view
                                        const notification_handler& notified, const interrupt_handler& on_interrupted,
                                        const idle_handler& idle) {
   const auto sent = send_request(method, params);
-  if (!sent) return std::unexpected(sent.error());
+  if (!sent) {
+    take_new_interrupt();
+    return std::unexpected(sent.error());
+  }
   const mcp::rpc::rpc_id mine = mcp::rpc::rpc_id::number(*sent);
   bool told = false;
   auto give_up = std::chrono::steady_clock::time_point::max();
@@ -249,7 +261,7 @@ result<answer> daemon_connection::call(std::string_view method, std::string_view
       idle();
       if (!received_.empty()) continue;
     }
-    if (new_interrupt()) {
+    if (take_new_interrupt()) {
       if (told || !on_interrupted) return fail(errc::cancelled, "interrupted");
       told = true;
       give_up = std::chrono::steady_clock::now() + grace_after_interrupt;

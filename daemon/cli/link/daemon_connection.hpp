@@ -80,6 +80,7 @@ class daemon_connection {
   std::size_t received_bytes_ = 0;
   std::string opening_;  // the first bytes received, until there is a message
   bool any_message_ = false;
+  bool cut_ = false;  // an interrupt ended the sending of a message in its middle, so that nothing can follow
   request_handler requested_;
 };
 

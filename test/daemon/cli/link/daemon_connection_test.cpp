@@ -16,6 +16,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace cli_connection {
 
@@ -94,6 +95,28 @@ TEST_CASE("cli: an interrupt ends the sending to a daemon that takes nothing") {
           cli::link::daemon_connection c(ends[1]);
           const auto got = c.call("m", json_object("text", std::string(8u << 20, 'x')));
           return !got && got.error().code == errc::cancelled ? 7 : 8;
+        }) == 7);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST_CASE(
+    "cli: an interrupt while an answer waits for room ends the call, and nothing follows the part that was sent") {
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  CHECK(status_after({SIGINT}, [&] {
+          cli::link::daemon_connection c(ends[1]);
+          bool tried = false, answered = true;
+          const auto id = mcp::rpc::rpc_id::number(1);
+          const auto got = c.call(
+              "m", "{}", {}, [](std::int64_t) {},
+              [&] {
+                if (std::exchange(tried, true)) return;
+                const auto large = raw_json::own(json_object("text", std::string(8u << 20, 'x')));
+                answered = c.respond(id, large).has_value();
+              });
+          const auto after = c.notify("n", "{}");
+          return !got && got.error().code == errc::cancelled && !answered && !after ? 7 : 8;
         }) == 7);
   ::close(ends[0]);
   ::close(ends[1]);
