@@ -115,14 +115,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     auto& known = contexts_[t];
     if (known.made.settings) return done(known.made);
     known.waiting.push_back(std::move(done));
-    if (known.waiting.size() > 1) return;
-    auto posted = compute_.post([t, all = known.all, executor = executor_, weak = weak_from_this()] {
-      auto loaded = load_tls(t, all);
-      asio::post(executor, [t, weak, loaded = std::move(loaded)] {
-        if (const auto self = weak.lock()) self->tls_loaded(t, loaded);
-      });
-    });
-    if (!posted) tls_loaded(t, std::unexpected(std::move(posted.error())));
+    if (known.waiting.size() == 1) start_loading(t, known.all);
   }
 
   // The system's bundle is large, and is read once.
@@ -134,8 +127,20 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     if (too_few || !t.ca_file.empty() || !t.cert_file.empty()) known->second.made = {};
   }
 
+  void start_loading(const trust& t, bool all) {
+    auto posted = compute_.post([t, all, executor = executor_, weak = weak_from_this()] {
+      auto loaded = load_tls(t, all);
+      asio::post(executor, [t, weak, loaded = std::move(loaded)] {
+        if (const auto self = weak.lock()) self->tls_loaded(t, loaded);
+      });
+    });
+    if (!posted) tls_loaded(t, std::unexpected(std::move(posted.error())));
+  }
+
   void tls_loaded(const trust& t, const result<tls_context>& loaded) {
     auto& asked = contexts_[t];
+    // Meanwhile a connection has found that it needs the bundle, and its exchange may be among those that wait.
+    if (loaded && loaded->by_name && asked.all) return start_loading(t, true);
     if (loaded) asked.made = *loaded;
     for (auto& waiting : std::exchange(asked.waiting, {})) waiting(loaded);
   }

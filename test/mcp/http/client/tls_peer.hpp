@@ -102,6 +102,7 @@ class tls_server {
   std::string connect;                            ///< the request of the last tunnel
   std::atomic<bool> drops_second_request{false};  ///< the first connection closes when it was asked again
   std::atomic<bool> only_first{false};            ///< later connections get no handshake
+  std::atomic<bool> held{false};                  ///< handshakes wait until it is false and notified
   /// Answers with this function instead of "ok".
   void answer_with(std::function<std::string(const std::string& request)> answer) {
     const std::lock_guard lock(guard_);
@@ -138,6 +139,7 @@ class tls_server {
       asio::write(socket, asio::buffer(tunnel_.data(), 5), ec);
       asio::write(socket, asio::buffer(tunnel_.data() + 5, tunnel_.size() - 5), ec);
     }
+    held.wait(true);
     asio::ssl::stream<asio::ip::tcp::socket> stream(std::move(socket), tls_);
     stream.handshake(asio::ssl::stream_base::server, ec);
     if (ec) return;

@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <latch>
 #include <memory>
 #include <set>
 #include <string>
@@ -298,6 +299,45 @@ TEST_CASE("G33: a trusted certificate that only the bundle has is accepted, by a
   CHECK(made <= 1 + 2 * all.size());
   CHECK(get(loop, "https://localhost:" + std::to_string(another.port()) + "/").body == "ok");
   CHECK(loop.client->counts().connections == made + 1);
+}
+
+TEST_CASE("G33: the bundle is read, too, if it is found to be needed while the folder is looked at anew") {
+  const identity known("DNS:localhost"), added("DNS:localhost", "added"), me("DNS:me.example"), other("DNS:me.example");
+  tls_server usual(known), strict(known, "", &other), late(added), another(known);
+  const pem_file bundle(known.pem() + added.pem()), certificate(me.pem() + me.key_pem(), "me");
+  const hashed_folder folder(known);
+  http_loop loop;
+  std::array<recorder, 4> got;
+  std::vector<std::unique_ptr<http::clients::exchange>> exchanges;
+  const auto start = [&](std::size_t i, const tls_server& server, const char* path) {
+    http::clients::request r;
+    r.method = "GET";
+    r.url = "https://localhost:" + std::to_string(server.port()) + path;
+    r.trust = {"", certificate.path, ""};
+    exchanges.push_back(loop.client->start(std::move(r), got[i]));
+  };
+  start(0, usual, "/");
+  REQUIRE(loop.until([&] { return got[0].over(); }));
+  CHECK(got[0].body == "ok");
+  late.held = true;
+  start(1, late, "/");
+  REQUIRE(loop.until([&] { return loop.client->counts().connections == 2; }));
+  start(2, strict, "/");  // refuses the client's certificate, so that all certificates are read again
+  REQUIRE(loop.until([&] { return got[2].over(); }));
+  REQUIRE(got[2].failure);
+  std::latch begin(1), loaded(1);
+  REQUIRE(loop.compute.post([&] { begin.wait(); }));
+  start(3, another, "/");
+  late.held = false;
+  late.held.notify_all();
+  REQUIRE(loop.until([&] { return loop.client->counts().connections == 5; }));
+  REQUIRE(loop.compute.post([&] { loaded.count_down(); }));
+  begin.count_down();
+  loaded.wait();
+  ::setenv("SSL_CERT_FILE", bundle.path.c_str(), 1);
+  REQUIRE(loop.until([&] { return got[1].over() && got[3].over(); }));
+  CHECK(got[1].body == "ok");
+  CHECK(got[3].body == "ok");
 }
 
 TEST_CASE("G33: a certificate for another name is refused at once, since no other root could help") {
