@@ -72,8 +72,14 @@ void message_post::redirected(std::string_view location) {
     return lost(errc::peer, "was refused: the server " + how);
   }
   url_ = std::move(*target);
-  core_->moved_to(url_);
+  moved_ = true;
   start();
+}
+
+// Lets later messages go where this one was answered. An address that gives no answer of MCP is none of the server's:
+// a page for a login, for example, to which a server leads whose session with the gateway has run out.
+void message_post::keep_address() {
+  if (std::exchange(moved_, false)) core_->moved_to(url_);
 }
 
 void message_post::repeat_later(milliseconds wait) {

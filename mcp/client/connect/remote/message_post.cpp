@@ -61,8 +61,9 @@ void message_post::begin() {
 
 void message_post::send() {
   if (core_->tokens()) token_ = core_->tokens()->header();
-  http_ =
-      core_->begin(resuming_ ? core_->make_get(reader_.events().last_id()) : core_->make_post(message_, url()), *this);
+  auto request = resuming_ ? core_->make_get(reader_.events().last_id()) : core_->make_post(message_, url());
+  if (resuming_) request.url = url();
+  http_ = core_->begin(std::move(request), *this);
 }
 
 void message_post::drop() {
@@ -188,6 +189,7 @@ void message_post::on_message(rpc::message&& m) {
   const bool answer = message_.id != 0 && m.type == rpc::message::kind::response && is_number(m.id, message_.id);
   if (answer && may_be_too_early(m) && came_too_early()) return;
   if (answer) answered_ = true;
+  if (answer) keep_address();
   // A whole answer that is a batch without the answer to this request is followed by nothing more, so that it fails.
   if (m.type == rpc::message::kind::batch && answers(m, message_.id)) answered_ = true;
   const auto about = message_.id;
@@ -290,6 +292,7 @@ bool message_post::deliver_error() {
   const auto self = shared_from_this();
   if (may_be_too_early(*m) && came_too_early()) return true;
   answered_ = true;
+  keep_address();
   drop();
   core_->post_ended(*this, false);
   core_->deliver(std::move(*m), message_.id);

@@ -76,6 +76,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   std::optional<rpc::message> own_answer() const;
   bool deliver_error();
   void redirected(std::string_view location);
+  void keep_address();
   void stream_ended(const std::string& why);
   void resume_later(const std::string& why);
   void resume();
@@ -98,6 +99,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   std::uint64_t count_before_ = 0;  // messages of the streams before this one
   bool asking_ = false;             // for a token, maybe by a login
   bool seen_ = false, answered_ = false, resuming_ = false, ended_ = false;
+  bool moved_ = false;           // url_ is an address that it was redirected to
   milliseconds asked_wait_{-1};  // the Retry-After of the present answer; negative: none
   int refusals_ = 0;             // answers 401 and 403 after which the message was sent again
   std::string token_;            // the Authorization header that was sent, if there is a source of tokens

@@ -306,6 +306,24 @@ TEST_CASE(
   CHECK(circle.failure().contains("redirects in a circle"));
 }
 
+TEST_CASE("remote: a redirect of one call to a page that is none of MCP's leads no later call there") {
+  std::atomic<bool> signed_out = false;
+  const remote_server server(remote_server::era::legacy,
+                             [&](http_peer& peer, const auto& q, const std::string& method) {
+                               if (q.target == "/login")
+                                 return send_plain(peer, 200, "text/html", "<html>sign in</html>");
+                               if (method != "tools/call" || !signed_out.exchange(false)) return false;
+                               return send_plain(peer, 302, "text/plain", "", "Location: /login\r\n");
+                             });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  signed_out = true;
+  CHECK(rig.called().text().contains("text/html"));
+  CHECK(rig.called().answered());
+  CHECK(server.requests("tools/call").back().target == "/mcp");
+}
+
 TEST_CASE("remote: the deprecated HTTP+SSE transport is tried last, once, and remembered for the address") {
   event_stream_server old("/sse");
   remote_rig rig(old.server.url("/sse"));
