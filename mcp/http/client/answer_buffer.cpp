@@ -76,7 +76,7 @@ void answer_buffer::grow(std::size_t bytes) {
 }
 
 void answer_buffer::wipe_used() noexcept {
-  ::explicit_bzero(bytes_.data(), std::exchange(used_, 0));
+  if (used_ > 0) ::explicit_bzero(bytes_.data(), std::exchange(used_, 0));
 }
 
 }  // namespace mcpbx::http::clients
