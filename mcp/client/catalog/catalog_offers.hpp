@@ -32,7 +32,7 @@ struct catalog_offers {
   /// Extensions and experimental capabilities by name, as far as their methods pass or they need none; one that several
   /// servers have is that of the first. Absent: none.
   json::raw_json extensions, experimental;
-  /// Those of them that need no methods of their own, for callers that may use none.
+  /// Likewise, but only extensions that need no methods of their own, for callers that may use none.
   json::raw_json bare_extensions, bare_experimental;
   bool unnamed = false;  ///< some server lists an extension that is told to nobody, because its entry does not name it
 
@@ -40,9 +40,9 @@ struct catalog_offers {
 };
 
 /// Returns the union over servers in the order of the configuration. Extensions that are neither carried nor named by
-/// the server's entry nor open are left out. A server's `tasks`, `extensions` or `experimental`
-/// of more than 16 KiB does not count, nor do names of more than 256 bytes, and whatever would make the `extensions` or
-/// the `experimental` of all servers longer than 64 KiB.
+/// the server's entry nor open are left out. A server's `tasks`, `extensions` or `experimental` of more than 16 KiB
+/// does not count, nor do names of more than 256 bytes, and whatever would make the `extensions` or the `experimental`
+/// of all servers longer than 64 KiB.
 catalog_offers joined_offers(std::span<const told_offers> servers);
 
 }  // namespace mcpbx::mcp::catalogs

@@ -294,7 +294,7 @@ TEST_CASE("G33: a trusted certificate that only the bundle has is accepted, by a
   for (const auto& got : all) CHECK(got.body == "ok");
   CHECK(server.requests().size() == all.size());
   const auto made = loop.client->counts().connections;
-  // Those that connect late find the bundle read already.
+  // Late connections find the bundle read already.
   CHECK(made > 1 + all.size());
   CHECK(made <= 1 + 2 * all.size());
   CHECK(get(loop, "https://localhost:" + std::to_string(another.port()) + "/").body == "ok");
